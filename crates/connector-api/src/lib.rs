@@ -1,0 +1,1 @@
+//! The contract of a connector and the HTTP toolkit they share.

@@ -1,0 +1,1 @@
+//! The edges of Waystation: REST, MCP, health and metrics over HTTP, TLS and the private socket.

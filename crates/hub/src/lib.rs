@@ -1,0 +1,1 @@
+//! All behaviour of Waystation: operations, the catalogue that is their one door, and duties.

@@ -1,0 +1,257 @@
+//! Who asks: the verified identity behind a request, its role and its scopes.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+
+/// A verified identity. Nothing in it ever comes from a request's payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The agent, person or service that asks.
+    pub agent_id: String,
+    /// The workspace (organisation, tenant) it belongs to.
+    pub workspace_id: String,
+    /// What it may do in general.
+    pub role: Role,
+    /// The running session of that agent.
+    pub session_id: String,
+    /// The coarse gates it may pass.
+    pub scopes: Scopes,
+    /// The id of the token that vouched for it.
+    pub jti: String,
+    /// When that token was issued.
+    pub iat: Timestamp,
+    /// When that token ends.
+    pub exp: Timestamp,
+}
+
+/// What a caller may do in general.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// A human with authority.
+    Operator,
+    /// An agent that steers others.
+    Orchestrator,
+    /// An agent that works.
+    Worker,
+    /// Reads, never writes.
+    Observer,
+    /// A machine that feeds or drains the hub.
+    Service,
+    /// An upstream MCP server.
+    Plugin,
+}
+
+impl Role {
+    /// Every role, in the order of the documentation.
+    pub const ALL: [Self; 6] = [
+        Self::Operator,
+        Self::Orchestrator,
+        Self::Worker,
+        Self::Observer,
+        Self::Service,
+        Self::Plugin,
+    ];
+
+    /// The name used in claims.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Orchestrator => "orchestrator",
+            Self::Worker => "worker",
+            Self::Observer => "observer",
+            Self::Service => "service",
+            Self::Plugin => "plugin",
+        }
+    }
+
+    /// Whether this role sees every thread of its workspace and may override.
+    pub const fn has_authority(self) -> bool {
+        matches!(self, Self::Operator | Self::Orchestrator)
+    }
+
+    /// Whether a human stands behind this role.
+    pub const fn is_human(self) -> bool {
+        matches!(self, Self::Operator)
+    }
+
+    /// The scopes a token of this role carries unless it asks for fewer.
+    pub const fn default_scopes(self) -> Scopes {
+        match self {
+            Self::Operator => Scopes::ALL,
+            Self::Orchestrator | Self::Worker => Scopes::of(&[
+                Scope::ThreadsRead,
+                Scope::ThreadsWrite,
+                Scope::SessionsRead,
+                Scope::SessionsWrite,
+            ]),
+            Self::Observer => Scopes::of(&[Scope::ThreadsRead, Scope::SessionsRead]),
+            Self::Service => Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]),
+            Self::Plugin => Scopes::of(&[]),
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text is not the name of a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a role is one of operator, orchestrator, worker, observer, service, plugin")]
+pub struct UnknownRole;
+
+impl std::str::FromStr for Role {
+    type Err = UnknownRole;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRole> {
+        Self::ALL.into_iter().find(|role| role.name() == text).ok_or(UnknownRole)
+    }
+}
+
+/// A coarse gate in front of operations; finer rules are the operation's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Scope {
+    /// Read threads and messages.
+    ThreadsRead,
+    /// Create threads, post, acknowledge, change status.
+    ThreadsWrite,
+    /// See who is there.
+    SessionsRead,
+    /// Report one's own session.
+    SessionsWrite,
+    /// Read the audit trail.
+    AuditRead,
+    /// Issue and revoke tokens, back up, and everything else an owner does.
+    Admin,
+}
+
+impl Scope {
+    /// Every scope, in the order of the documentation.
+    pub const ALL: [Self; 6] = [
+        Self::ThreadsRead,
+        Self::ThreadsWrite,
+        Self::SessionsRead,
+        Self::SessionsWrite,
+        Self::AuditRead,
+        Self::Admin,
+    ];
+
+    /// The name used in a token's `scope` claim.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ThreadsRead => "threads:read",
+            Self::ThreadsWrite => "threads:write",
+            Self::SessionsRead => "sessions:read",
+            Self::SessionsWrite => "sessions:write",
+            Self::AuditRead => "audit:read",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text is not the name of a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a scope is one of threads:read, threads:write, sessions:read, sessions:write, audit:read, admin"
+)]
+pub struct UnknownScope;
+
+impl std::str::FromStr for Scope {
+    type Err = UnknownScope;
+
+    fn from_str(text: &str) -> Result<Self, UnknownScope> {
+        Self::ALL.into_iter().find(|scope| scope.name() == text).ok_or(UnknownScope)
+    }
+}
+
+/// A set of scopes.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Scopes(u32);
+
+impl Scopes {
+    /// Every scope there is.
+    pub const ALL: Self = Self::of(&Scope::ALL);
+
+    /// The set of these scopes.
+    pub const fn of(scopes: &[Scope]) -> Self {
+        let mut bits = 0;
+        let mut rest = scopes;
+        while let [first, tail @ ..] = rest {
+            bits |= 1 << (*first as u8);
+            rest = tail;
+        }
+        Self(bits)
+    }
+
+    /// Whether the set holds this scope.
+    pub const fn has(self, scope: Scope) -> bool {
+        self.0 & (1 << (scope as u8)) != 0
+    }
+
+    /// What both sets hold.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The set with this scope added.
+    #[must_use]
+    pub const fn with(self, scope: Scope) -> Self {
+        Self(self.0 | (1 << (scope as u8)))
+    }
+
+    /// Reads a space-separated claim; names it does not know are left out.
+    pub fn from_claim(claim: &str) -> Self {
+        claim.split_whitespace().filter_map(|name| name.parse().ok()).fold(Self(0), Self::with)
+    }
+
+    /// The names, in the order of the documentation.
+    pub fn names(self) -> Vec<&'static str> {
+        Scope::ALL.into_iter().filter(|scope| self.has(*scope)).map(Scope::name).collect()
+    }
+}
+
+impl fmt::Display for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.names().join(" "))
+    }
+}
+
+impl fmt::Debug for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_survive_their_claim() {
+        let scopes = Scopes::of(&[Scope::ThreadsRead, Scope::Admin]);
+        assert_eq!(scopes.to_string(), "threads:read admin");
+        assert_eq!(Scopes::from_claim("admin invoice.write threads:read"), scopes);
+    }
+
+    #[test]
+    fn an_observer_cannot_write() {
+        assert!(!Role::Observer.default_scopes().has(Scope::ThreadsWrite));
+        assert!(Role::Operator.default_scopes().has(Scope::Admin));
+        assert!(!Role::Orchestrator.default_scopes().has(Scope::Admin));
+    }
+}

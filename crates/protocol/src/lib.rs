@@ -1,0 +1,25 @@
+//! Nouns, ids, error codes, limits and wire shapes of Waystation.
+//!
+//! This crate is pure: it does no I/O, never asks for the time and knows nothing of tokio.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+pub mod agent;
+pub mod caller;
+pub mod cursor;
+pub mod error_code;
+pub mod id;
+pub mod limits;
+pub mod message;
+pub mod thread;
+pub mod time;
+pub mod validate;
+
+pub use agent::{AgentSession, ManagementMode, SessionStatus};
+pub use caller::{Caller, Role, Scope, Scopes};
+pub use cursor::ParticipantCursor;
+pub use error_code::{ErrorBody, ErrorCode, ErrorEnvelope};
+pub use id::{MessageId, ThreadId};
+pub use message::{Message, MessageKind, Trust};
+pub use thread::{Thread, ThreadStatus, ThreadType};
+pub use time::Timestamp;

@@ -1,0 +1,136 @@
+//! Every maximum of the hub, in one place. Units stand last in the name.
+
+use std::time::Duration;
+
+/// A JSON request body.
+pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Nesting of a JSON request body.
+pub const JSON_DEPTH_MAX: usize = 64;
+/// All headers of a request together.
+pub const HEADER_BYTES_MAX: usize = 32 * 1024;
+/// The number of headers of a request.
+pub const HEADERS_MAX: usize = 100;
+/// How long a client may take to send its headers.
+pub const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection may take to say anything, or stay idle.
+pub const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a request may take.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// Requests worked on at one time.
+pub const REQUESTS_IN_FLIGHT_MAX: usize = 100;
+/// Requests that wait for one of those places before new ones are refused.
+pub const REQUESTS_WAITING_MAX: usize = 900;
+/// Long polls and streams held open at one time; they do not count as in flight.
+pub const WAITERS_MAX: usize = 5_000;
+/// Open connections.
+pub const CONNECTIONS_MAX: usize = 2_000;
+/// Concurrent streams of one HTTP/2 connection.
+pub const HTTP2_STREAMS_MAX: u32 = 100;
+/// How long a stopping hub waits for requests in flight.
+pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// Between two keep-alive comments on an event stream.
+pub const STREAM_KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// A message's text.
+pub const MESSAGE_BODY_BYTES_MAX: usize = 256 * 1024;
+/// A message's metadata, as canonical JSON.
+pub const METADATA_BYTES_MAX: usize = 64 * 1024;
+/// Keys of one metadata object.
+pub const METADATA_KEYS_MAX: usize = 1_000;
+/// A thread's title.
+pub const TITLE_CHARS_MAX: usize = 200;
+/// Participants of a thread.
+pub const PARTICIPANTS_MAX: usize = 100;
+/// An agent's, session's or workspace's name.
+pub const NAME_CHARS_MAX: usize = 128;
+/// An idempotency key.
+pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 200;
+/// The reason given with a change.
+pub const REASON_CHARS_MAX: usize = 1_000;
+/// A search query.
+pub const SEARCH_QUERY_CHARS_MAX: usize = 500;
+/// Words of a search query.
+pub const SEARCH_WORDS_MAX: usize = 20;
+/// Threads a search may be narrowed to by what its caller may see before it filters hits instead.
+pub const SEARCH_SCOPE_THREADS_MAX: usize = 64;
+/// Candidate hits looked at for one page of a search.
+pub const SEARCH_CANDIDATES_MAX: usize = 2_000;
+/// A path such as a session's working directory.
+pub const PATH_CHARS_MAX: usize = 4_096;
+
+/// Messages of one page, unless the caller says otherwise.
+pub const PAGE_DEFAULT: usize = 50;
+/// Messages or rows of one page.
+pub const PAGE_MAX: usize = 200;
+/// Bytes of message text in one page; the page ends early when it is reached.
+pub const PAGE_BYTES_MAX: usize = 1024 * 1024;
+/// Messages that answer or cite one message, as far as they are listed.
+pub const REFERENCES_MAX: usize = 100;
+/// How far unread messages are counted.
+pub const UNREAD_COUNT_MAX: i64 = 1_000;
+/// The longest long poll, in milliseconds.
+pub const WAIT_MS_MAX: u64 = 55_000;
+/// A long poll, unless the caller says otherwise, in milliseconds.
+pub const WAIT_MS_DEFAULT: u64 = 30_000;
+/// Threads one long poll watches.
+pub const WAIT_THREADS_MAX: usize = 1_000;
+
+/// Posts an agent may make a second, on average.
+pub const POSTS_PER_SECOND: u32 = 20;
+/// Posts an agent may make at once.
+pub const POSTS_BURST: u32 = 100;
+/// Other calls an agent may make a second, on average.
+pub const CALLS_PER_SECOND: u32 = 100;
+/// Other calls an agent may make at once.
+pub const CALLS_BURST: u32 = 500;
+/// Callers whose quota is remembered.
+pub const QUOTA_CALLERS_MAX: usize = 100_000;
+/// Changes of speaker between agents without a human before a thread is paused.
+pub const AGENT_TURNS_MAX: i64 = 100;
+/// A session not heard of for so long is offline, in milliseconds.
+pub const SESSION_FRESH_MS: i64 = 120_000;
+
+/// The life of a token for a person's client, in seconds.
+pub const TOKEN_TTL_SECONDS_DEFAULT: i64 = 90 * 24 * 3600;
+/// The longest life of a token, in seconds.
+pub const TOKEN_TTL_SECONDS_MAX: i64 = 366 * 24 * 3600;
+/// How far clocks may disagree about a token, in seconds.
+pub const TOKEN_LEEWAY_SECONDS: i64 = 30;
+/// A token's length.
+pub const TOKEN_BYTES_MAX: usize = 8 * 1024;
+/// Verified tokens that are remembered.
+pub const TOKEN_CACHE_MAX: usize = 10_000;
+/// A key set of an outside issuer.
+pub const JWKS_BYTES_MAX: usize = 256 * 1024;
+/// Keys of one key set.
+pub const JWKS_KEYS_MAX: usize = 64;
+/// How long a fetched key set is trusted.
+pub const JWKS_FRESH: Duration = Duration::from_secs(600);
+/// How often an unknown key id may cause a fetch.
+pub const JWKS_REFETCH_MIN: Duration = Duration::from_secs(30);
+/// An outgoing request of the hub itself.
+pub const EGRESS_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Changes waiting for the writer; further ones are refused as overloaded.
+pub const WRITE_QUEUE_MAX: usize = 4_096;
+/// Changes that share one commit.
+pub const WRITE_BATCH_MAX: usize = 256;
+/// Reads waiting for a reader.
+pub const READ_QUEUE_MAX: usize = 4_096;
+/// How often a transaction is run again after a deadlock.
+pub const TRANSACTION_TRIES_MAX: u32 = 8;
+/// Prepared statements kept by a connection.
+pub const STATEMENTS_MAX: usize = 256;
+/// Writing is refused when the disk has less room than this.
+pub const DISK_FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
+
+/// Reads waiting to be entered in the audit trail.
+pub const AUDIT_READS_QUEUE_MAX: usize = 8_192;
+/// Reads entered in the audit trail at once.
+pub const AUDIT_READS_BATCH_MAX: usize = 512;
+/// Between two seals of the audit trail while there is something to seal.
+pub const AUDIT_SEAL_EVERY: Duration = Duration::from_millis(500);
+/// Entries under one seal.
+pub const AUDIT_SEAL_ENTRIES_MAX: usize = 4_096;
+/// How long an owner that was started on demand stays without a client.
+pub const OWNER_IDLE: Duration = Duration::from_secs(60);

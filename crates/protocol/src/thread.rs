@@ -1,0 +1,213 @@
+//! Threads: an ordered, durable conversation with a status.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::caller::Role;
+use crate::id::ThreadId;
+use crate::time::Timestamp;
+
+/// A conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Thread {
+    /// The thread.
+    pub thread_id: ThreadId,
+    /// The workspace it lives in.
+    pub workspace_id: String,
+    /// What it is about.
+    pub title: String,
+    /// What sort of conversation it is.
+    #[serde(rename = "type")]
+    pub thread_type: ThreadType,
+    /// Where it stands.
+    pub status: ThreadStatus,
+    /// Who takes part.
+    pub participants: Vec<String>,
+    /// Who opened it.
+    pub created_by: String,
+    /// When it was opened.
+    pub created_at: Timestamp,
+    /// When anything last happened in it.
+    pub updated_at: Timestamp,
+}
+
+/// What sort of conversation a thread is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThreadType {
+    /// Talk.
+    #[default]
+    Conversation,
+    /// Work that moves through events.
+    Workflow,
+    /// Something is on fire.
+    Incident,
+}
+
+/// Where a thread stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThreadStatus {
+    /// Under way.
+    Active,
+    /// Waiting for somebody with authority.
+    Blocked,
+    /// Done, open for a late word.
+    Resolved,
+    /// Over: nobody may post.
+    Closed,
+}
+
+macro_rules! coded {
+    ($type:ident { $($variant:ident = $code:literal, $name:literal;)* }) => {
+        impl $type {
+            /// The stored code.
+            pub const fn code(self) -> i64 {
+                match self { $(Self::$variant => $code,)* }
+            }
+
+            /// Reads the stored code.
+            pub const fn from_code(code: i64) -> Option<Self> {
+                match code { $($code => Some(Self::$variant),)* _ => None }
+            }
+
+            /// The wire name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+coded!(ThreadType {
+    Conversation = 0, "conversation";
+    Workflow = 1, "workflow";
+    Incident = 2, "incident";
+});
+coded!(ThreadStatus {
+    Active = 0, "active";
+    Blocked = 1, "blocked";
+    Resolved = 2, "resolved";
+    Closed = 3, "closed";
+});
+
+/// Whether findings of a thread are still argued about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dispute {
+    /// Nothing stands open.
+    Settled,
+    /// A finding is open or was rejected.
+    Disputed,
+}
+
+/// What a status change amounts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transition {
+    /// The thread stands there already.
+    Unchanged,
+    /// An ordinary step.
+    Ordinary,
+    /// A step against an open dispute or out of a closed thread: it needs authority and a reason.
+    Override,
+}
+
+/// Why a status change is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TransitionRefused {
+    /// There is no such step.
+    #[error("a {from} thread cannot become {to}")]
+    Impossible {
+        /// Where it stands.
+        from: ThreadStatus,
+        /// Where it should go.
+        to: ThreadStatus,
+    },
+    /// The step exists, but not for this role.
+    #[error(
+        "only an operator or orchestrator may set a disputed, blocked or closed thread to {to}"
+    )]
+    NeedsAuthority {
+        /// Where it should go.
+        to: ThreadStatus,
+    },
+}
+
+impl ThreadStatus {
+    /// The written transitions. From → to, and what each amounts to:
+    ///
+    /// | from | active | blocked | resolved | closed |
+    /// |---|---|---|---|---|
+    /// | active | – | ordinary | ordinary, override if disputed | ordinary, override if disputed |
+    /// | blocked | ordinary | – | override | override |
+    /// | resolved | ordinary | ordinary | – | ordinary, override if disputed |
+    /// | closed | override | impossible | impossible | – |
+    pub fn change_to(
+        self,
+        to: Self,
+        by: Role,
+        dispute: Dispute,
+    ) -> Result<Transition, TransitionRefused> {
+        let kind = match (self, to) {
+            (from, to) if from == to => return Ok(Transition::Unchanged),
+            (Self::Closed, Self::Active) => Transition::Override,
+            (Self::Closed, _) => return Err(TransitionRefused::Impossible { from: self, to }),
+            (Self::Blocked, Self::Resolved | Self::Closed) => Transition::Override,
+            (_, Self::Resolved | Self::Closed) if dispute == Dispute::Disputed => {
+                Transition::Override
+            }
+            _ => Transition::Ordinary,
+        };
+        if kind == Transition::Override && !by.has_authority() {
+            return Err(TransitionRefused::NeedsAuthority { to });
+        }
+        Ok(kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ThreadStatus::{Active, Blocked, Closed, Resolved};
+
+    #[test]
+    fn a_worker_may_resolve_a_settled_thread() {
+        let step = Active.change_to(Resolved, Role::Worker, Dispute::Settled);
+        assert_eq!(step, Ok(Transition::Ordinary));
+    }
+
+    #[test]
+    fn a_worker_may_not_close_or_resolve_a_disputed_or_blocked_thread() {
+        for (from, dispute) in [(Active, Dispute::Disputed), (Blocked, Dispute::Settled)] {
+            for to in [Resolved, Closed] {
+                let step = from.change_to(to, Role::Worker, dispute);
+                assert_eq!(step, Err(TransitionRefused::NeedsAuthority { to }));
+                let step = from.change_to(to, Role::Orchestrator, dispute);
+                assert_eq!(step, Ok(Transition::Override));
+            }
+        }
+    }
+
+    #[test]
+    fn a_closed_thread_only_reopens_and_only_by_authority() {
+        assert!(Closed.change_to(Active, Role::Worker, Dispute::Settled).is_err());
+        assert!(Closed.change_to(Blocked, Role::Operator, Dispute::Settled).is_err());
+        let step = Closed.change_to(Active, Role::Operator, Dispute::Settled);
+        assert_eq!(step, Ok(Transition::Override));
+    }
+
+    #[test]
+    fn standing_still_is_no_error() {
+        for status in [Active, Blocked, Resolved, Closed] {
+            let step = status.change_to(status, Role::Worker, Dispute::Disputed);
+            assert_eq!(step, Ok(Transition::Unchanged));
+        }
+    }
+}

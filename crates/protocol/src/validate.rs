@@ -1,0 +1,162 @@
+//! Checks on text and JSON from outside, each of which says what would be right.
+
+use crate::limits;
+
+/// Why a value is refused: what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(pub String);
+
+fn invalid<T>(text: impl Into<String>) -> Result<T, Invalid> {
+    Err(Invalid(text.into()))
+}
+
+/// A name of an agent, session or workspace: letters, digits and `_ - . : @ / +`.
+pub fn name(text: &str) -> Result<(), Invalid> {
+    let chars = text.chars().count();
+    if chars == 0 || chars > limits::NAME_CHARS_MAX {
+        return invalid(format!("must have 1 to {} characters", limits::NAME_CHARS_MAX));
+    }
+    let allowed = |c: char| c.is_alphanumeric() || "_-.:@/+".contains(c);
+    if text.chars().all(allowed) {
+        return Ok(());
+    }
+    invalid("may hold letters, digits and _ - . : @ / +")
+}
+
+/// One line of text for people: no control characters, not blank.
+pub fn line(text: &str, chars_max: usize) -> Result<(), Invalid> {
+    if text.trim().is_empty() {
+        return invalid("must not be empty");
+    }
+    if text.chars().count() > chars_max {
+        return invalid(format!("must have at most {chars_max} characters"));
+    }
+    if text.chars().any(char::is_control) {
+        return invalid("must not hold control characters");
+    }
+    Ok(())
+}
+
+/// A message's text: anything but NUL, which PostgreSQL cannot keep.
+pub fn message_body(text: &str) -> Result<(), Invalid> {
+    if text.is_empty() {
+        return invalid("must not be empty");
+    }
+    if text.len() > limits::MESSAGE_BODY_BYTES_MAX {
+        return invalid(format!(
+            "must have at most {} bytes; post a long text in parts",
+            limits::MESSAGE_BODY_BYTES_MAX
+        ));
+    }
+    without_nul(text)
+}
+
+/// Refuses U+0000, which no engine keeps faithfully.
+pub fn without_nul(text: &str) -> Result<(), Invalid> {
+    if text.contains('\0') {
+        return invalid("must not hold the character U+0000");
+    }
+    Ok(())
+}
+
+/// The name of a typed event, such as `finding_reported`.
+pub fn event_type(text: &str) -> Result<(), Invalid> {
+    let shape = text.len() <= 64
+        && text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.-".contains(c));
+    if shape {
+        return Ok(());
+    }
+    invalid("must be a lower-case name of at most 64 characters, such as finding_reported")
+}
+
+/// Whether JSON text nests deeper than the hub takes. Looks at brackets outside strings only.
+pub fn nests_too_deep(json: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
+    for byte in json {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > limits::JSON_DEPTH_MAX {
+                    return true;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The known name nearest to a mistyped one, if any is near enough to suggest.
+pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|name| (distance(text, name), name))
+        .filter(|(far, name)| *far <= 1 + name.chars().count().min(text.chars().count()) / 3)
+        .min_by_key(|(far, _)| *far)
+        .map(|(_, name)| name)
+}
+
+/// How many letters must change to make one name the other.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().enumerate() {
+        let mut corner = i;
+        let mut before = i + 1;
+        for (b, cell) in right.iter().zip(row.iter_mut().skip(1)) {
+            let replaced = corner + usize::from(a != *b);
+            corner = *cell;
+            before = replaced.min(corner + 1).min(before + 1);
+            *cell = before;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_refuse_what_a_shell_or_terminal_would_read() {
+        assert!(name("reviewer_agent").is_ok());
+        assert!(name("Ähren-7").is_ok());
+        for bad in ["", " ", "a b", "a\nb", "$(id)", "a\u{202e}b", "a;b"] {
+            assert!(name(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn depth_counts_brackets_outside_strings() {
+        assert!(!nests_too_deep(
+            br#"{"a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["}"#
+        ));
+        assert!(!nests_too_deep("[".repeat(64).as_bytes()));
+        assert!(nests_too_deep("[".repeat(65).as_bytes()));
+    }
+
+    #[test]
+    fn a_typo_finds_its_word() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(nearest("thred_id", ["thread_id", "limit"]), Some("thread_id"));
+        assert_eq!(nearest("zebra", ["thread_id", "limit"]), None);
+    }
+}

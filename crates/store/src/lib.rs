@@ -1,0 +1,1 @@
+//! Every line of SQL of Waystation: transactions on SQLite and PostgreSQL.

@@ -1,0 +1,1 @@
+//! What tests share: throw-away stores, a manual clock, running hubs.

@@ -1,1 +1,39 @@
-//! Every line of SQL of Waystation: transactions on SQLite and PostgreSQL.
+//! Every line of SQL of Waystation: transactions, group commit and tables on SQLite and PostgreSQL.
+//!
+//! A transaction is a plain function over [`Tx`]. It cannot await and has no outside effect, so it may
+//! be run again, and many of them share one commit. Absence is `Option` here; rules are the hub's.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod audit;
+mod backup;
+mod cursors;
+mod driver;
+mod engine;
+mod error;
+mod facts;
+mod folds;
+mod job;
+mod messages;
+mod migrate;
+mod pool;
+mod sessions;
+mod store;
+mod threads;
+mod tokens;
+mod tx;
+mod value;
+mod writer;
+
+pub use audit::{AuditEntry, AuditRow, SealRow};
+pub use backup::{BackupReport, restore, verify_backup};
+pub use cursors::CursorRow;
+pub use engine::Engine;
+pub use error::{Result, StoreError};
+pub use folds::FoldRow;
+pub use messages::{MessageRow, NewMessage, ReplyTo};
+pub use sessions::{SessionFilter, SessionRow};
+pub use store::{Settings, Store};
+pub use threads::{NewThread, ThreadAccess, ThreadFilter, ThreadListed, ThreadRow};
+pub use tokens::TokenRow;
+pub use tx::Tx;

@@ -1,0 +1,179 @@
+//! Metadata: a JSON object as its sender gave it, without doubled keys, in one canonical spelling.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use crate::limits;
+use crate::validate::{self, Invalid};
+
+/// A JSON object without doubled keys. Keys print sorted, so equal objects print alike.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Metadata(Map<String, Value>);
+
+impl Metadata {
+    /// The canonical spelling.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(&self.0).expect("a JSON object prints as JSON")
+    }
+
+    /// A field that is text.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.0.get(key).and_then(Value::as_str)
+    }
+
+    /// A field.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// Checks size and characters of the canonical spelling.
+    pub fn check(&self, text: &str) -> Result<(), Invalid> {
+        if self.0.len() > limits::METADATA_KEYS_MAX {
+            return Err(Invalid(format!("must have at most {} keys", limits::METADATA_KEYS_MAX)));
+        }
+        if text.len() > limits::METADATA_BYTES_MAX {
+            return Err(Invalid(format!("must have at most {} bytes", limits::METADATA_BYTES_MAX)));
+        }
+        if text.contains("\\u0000") {
+            return validate::without_nul("\0");
+        }
+        Ok(())
+    }
+}
+
+impl From<Map<String, Value>> for Metadata {
+    fn from(map: Map<String, Value>) -> Self {
+        Self(map)
+    }
+}
+
+impl JsonSchema for Metadata {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Metadata".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "object" })
+    }
+}
+
+impl<'de> Deserialize<'de> for Metadata {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Unique::deserialize(deserializer)?.0 {
+            Value::Object(map) => Ok(Self(map)),
+            _ => Err(de::Error::custom("expected an object")),
+        }
+    }
+}
+
+/// A JSON value whose objects have no doubled keys, at any depth.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(UniqueVisitor).map(Self)
+    }
+}
+
+struct UniqueVisitor;
+
+impl<'de> Visitor<'de> for UniqueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Unique(item)) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            let Unique(value) = entries.next_value()?;
+            if map.contains_key(&key) {
+                return Err(de::Error::custom(format_args!("the key `{key}` stands there twice")));
+            }
+            map.insert(key, value);
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_objects_print_alike() {
+        let one: Metadata =
+            serde_json::from_str(r#"{"b":1,"a":{"d":[null,1.5],"c":"x"}}"#).unwrap();
+        let two: Metadata =
+            serde_json::from_str(r#"{ "a": {"c":"x","d":[null,1.5]}, "b": 1 }"#).unwrap();
+        assert_eq!(one.to_text(), two.to_text());
+        assert_eq!(one.to_text(), r#"{"a":{"c":"x","d":[null,1.5]},"b":1}"#);
+    }
+
+    #[test]
+    fn doubled_keys_are_refused_at_any_depth() {
+        for text in [r#"{"a":1,"a":2}"#, r#"{"x":[{"a":1,"a":2}]}"#] {
+            let error = serde_json::from_str::<Metadata>(text).unwrap_err().to_string();
+            assert!(error.contains("`a` stands there twice"), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_an_object_will_do() {
+        for text in ["[]", "1", "null", "\"x\""] {
+            assert!(serde_json::from_str::<Metadata>(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The audit trail: entries as they happen, seals over them afterwards.
+
+use protocol::Timestamp;
+
+use crate::error::Result;
+use crate::threads::limit_param;
+use crate::tx::Tx;
+use crate::value::Row;
+
+/// An entry to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct AuditEntry<'a> {
+    /// When.
+    pub at: Timestamp,
+    /// In which workspace.
+    pub workspace: &'a str,
+    /// Who.
+    pub actor: &'a str,
+    /// In which role.
+    pub role: &'a str,
+    /// From which session.
+    pub session: &'a str,
+    /// By which token.
+    pub jti: &'a str,
+    /// In which request.
+    pub request_id: &'a [u8],
+    /// Which operation.
+    pub action: &'a str,
+    /// On what.
+    pub object: &'a str,
+    /// `ok`, or the error's code.
+    pub outcome: &'a str,
+    /// A commitment to what was asked.
+    pub request: &'a [u8],
+    /// A commitment to what was answered.
+    pub response: &'a [u8],
+    /// The salt of both; erasing it makes the commitments unguessable for ever.
+    pub salt: &'a [u8],
+    /// What an auditor may read, outside the seal.
+    pub detail: Option<&'a str>,
+}
+
+/// A stored entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRow {
+    /// Its number.
+    pub id: i64,
+    /// When.
+    pub at: Timestamp,
+    /// In which workspace.
+    pub workspace: String,
+    /// Who.
+    pub actor: String,
+    /// In which role.
+    pub role: String,
+    /// From which session.
+    pub session: String,
+    /// By which token.
+    pub jti: String,
+    /// In which request.
+    pub request_id: Vec<u8>,
+    /// Which operation.
+    pub action: String,
+    /// On what.
+    pub object: String,
+    /// `ok`, or the error's code.
+    pub outcome: String,
+    /// A commitment to what was asked.
+    pub request: Vec<u8>,
+    /// A commitment to what was answered.
+    pub response: Vec<u8>,
+    /// The salt of both, unless erased.
+    pub salt: Option<Vec<u8>>,
+    /// What an auditor may read.
+    pub detail: Option<String>,
+}
+
+/// A seal over a run of entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealRow {
+    /// Its number: 1, 2, 3, …
+    pub id: i64,
+    /// The first entry's number.
+    pub first_id: i64,
+    /// The last entry's number.
+    pub last_id: i64,
+    /// How many entries.
+    pub entries: i64,
+    /// When it was made.
+    pub sealed: Timestamp,
+    /// The entries' hashes, 32 bytes each, in order.
+    pub leaves: Vec<u8>,
+    /// The Merkle root over them.
+    pub root: Vec<u8>,
+    /// The hash of the seal before.
+    pub previous: Vec<u8>,
+    /// The hash of this seal.
+    pub hash: Vec<u8>,
+    /// Which key signed it.
+    pub key_id: String,
+    /// The signature over the hash.
+    pub signature: Vec<u8>,
+}
+
+impl Tx<'_> {
+    /// Makes an entry.
+    pub fn insert_audit(&mut self, entry: &AuditEntry<'_>) -> Result<()> {
+        self.execute(
+            "INSERT INTO audit (at_ms, workspace, actor, role, session, jti, request_id, action,
+                 object, outcome, request, response, salt, detail)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+            &[
+                entry.at.as_ms().into(),
+                entry.workspace.into(),
+                entry.actor.into(),
+                entry.role.into(),
+                entry.session.into(),
+                entry.jti.into(),
+                entry.request_id.into(),
+                entry.action.into(),
+                entry.object.into(),
+                entry.outcome.into(),
+                entry.request.into(),
+                entry.response.into(),
+                entry.salt.into(),
+                entry.detail.into(),
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Entries after a number, in order.
+    pub fn audit_after(&mut self, after_id: i64, limit: usize) -> Result<Vec<AuditRow>> {
+        self.query(
+            "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
+                    outcome, request, response, salt, detail
+             FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2",
+            &[after_id.into(), limit_param(limit)],
+            audit_row,
+        )
+    }
+
+    /// The newest entries of a workspace, the newest first.
+    pub fn audit_newest(&mut self, workspace: &str, limit: usize) -> Result<Vec<AuditRow>> {
+        self.query(
+            "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
+                    outcome, request, response, salt, detail
+             FROM audit WHERE workspace = ?1 ORDER BY id DESC LIMIT ?2",
+            &[workspace.into(), limit_param(limit)],
+            audit_row,
+        )
+    }
+
+    /// The newest entry that no older one can still appear before.
+    pub fn settled_audit_id(&mut self) -> Result<i64> {
+        self.wait_for_writers()?;
+        let newest = self.query_one("SELECT max(id) FROM audit", &[], |row| row.opt_int(0))?;
+        Ok(newest.flatten().unwrap_or(0))
+    }
+
+    /// The newest seal.
+    pub fn last_seal(&mut self) -> Result<Option<SealRow>> {
+        self.query_one(
+            "SELECT id, first_id, last_id, entries, sealed_ms, leaves, root, previous, hash, key_id,
+                    signature
+             FROM audit_seal ORDER BY id DESC LIMIT 1",
+            &[],
+            seal_row,
+        )
+    }
+
+    /// Seals after a number, in order.
+    pub fn seals_after(&mut self, after_id: i64, limit: usize) -> Result<Vec<SealRow>> {
+        self.query(
+            "SELECT id, first_id, last_id, entries, sealed_ms, leaves, root, previous, hash, key_id,
+                    signature
+             FROM audit_seal WHERE id > ?1 ORDER BY id LIMIT ?2",
+            &[after_id.into(), limit_param(limit)],
+            seal_row,
+        )
+    }
+
+    /// Adds a seal. Two sealers cannot add the same number.
+    pub fn insert_seal(&mut self, seal: &SealRow) -> Result<()> {
+        self.execute(
+            "INSERT INTO audit_seal (id, first_id, last_id, entries, sealed_ms, leaves, root,
+                 previous, hash, key_id, signature)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            &[
+                seal.id.into(),
+                seal.first_id.into(),
+                seal.last_id.into(),
+                seal.entries.into(),
+                seal.sealed.as_ms().into(),
+                seal.leaves.as_slice().into(),
+                seal.root.as_slice().into(),
+                seal.previous.as_slice().into(),
+                seal.hash.as_slice().into(),
+                seal.key_id.as_str().into(),
+                seal.signature.as_slice().into(),
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+fn audit_row(row: &Row<'_>) -> Result<AuditRow> {
+    Ok(AuditRow {
+        id: row.int(0)?,
+        at: Timestamp::from_ms(row.int(1)?),
+        workspace: row.text(2)?,
+        actor: row.text(3)?,
+        role: row.text(4)?,
+        session: row.text(5)?,
+        jti: row.text(6)?,
+        request_id: row.blob(7)?,
+        action: row.text(8)?,
+        object: row.text(9)?,
+        outcome: row.text(10)?,
+        request: row.blob(11)?,
+        response: row.blob(12)?,
+        salt: row.opt_blob(13)?,
+        detail: row.opt_text(14)?,
+    })
+}
+
+fn seal_row(row: &Row<'_>) -> Result<SealRow> {
+    Ok(SealRow {
+        id: row.int(0)?,
+        first_id: row.int(1)?,
+        last_id: row.int(2)?,
+        entries: row.int(3)?,
+        sealed: Timestamp::from_ms(row.int(4)?),
+        leaves: row.blob(5)?,
+        root: row.blob(6)?,
+        previous: row.blob(7)?,
+        hash: row.blob(8)?,
+        key_id: row.text(9)?,
+        signature: row.blob(10)?,
+    })
+}

@@ -1,0 +1,64 @@
+//! SQLite: opening connections with the settings that durability and speed need.
+
+use std::path::Path;
+
+use protocol::limits;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{Result, StoreError};
+use crate::job::Job;
+use crate::tx::{self, Tx};
+
+/// Before this release a checkpoint beside a writer could corrupt the file.
+const OLDEST_SAFE: i32 = 3_051_003;
+
+/// Opens the connection that writes.
+pub(crate) fn open_writer(path: &Path) -> Result<Connection> {
+    if rusqlite::version_number() < OLDEST_SAFE {
+        return Err(StoreError::Corrupt { what: "SQLite library (it is older than 3.51.3)" });
+    }
+    let connection = Connection::open(path)?;
+    connection.execute_batch(
+        "PRAGMA page_size = 4096;
+         PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = FULL;
+         PRAGMA wal_autocheckpoint = 0;
+         PRAGMA cache_size = -65536;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA mmap_size = 0;
+         PRAGMA busy_timeout = 5000;
+         PRAGMA cell_size_check = ON;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(limits::STATEMENTS_MAX);
+    Ok(connection)
+}
+
+/// Opens a connection that can only read.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.execute_batch(
+        "PRAGMA query_only = ON;
+         PRAGMA cache_size = -16384;
+         PRAGMA mmap_size = 0;
+         PRAGMA busy_timeout = 5000;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(limits::STATEMENTS_MAX);
+    Ok(connection)
+}
+
+/// Runs one reading job on a snapshot.
+pub(crate) fn run_read(connection: &Connection, mut job: Box<dyn Job>) {
+    let commit = (|| {
+        connection.prepare_cached("BEGIN")?.execute([])?;
+        job.run(&mut Tx::new(tx::Connection::Sqlite(connection)));
+        connection.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
+    })();
+    job.settle(commit);
+}
+
+/// Copies as much of the log into the database file as readers allow.
+pub(crate) fn checkpoint(connection: &Connection) -> Result<()> {
+    Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
+}

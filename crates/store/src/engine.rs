@@ -1,0 +1,68 @@
+//! Where the engines differ. Statements are written once, for SQLite's parser, in the common
+//! tongue of both; the few words that must differ are replaced here, once, when a statement is prepared.
+
+/// Which database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// The embedded default.
+    Sqlite,
+    /// For several hubs on one database.
+    Postgres,
+}
+
+impl Engine {
+    /// The engine's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
+}
+
+/// Marks a row that stays locked until the commit; SQLite has one writer and needs no lock.
+const LOCK_MARK: &str = "/*lock*/";
+
+/// `?1` → `$1`, and the lock mark → a real lock.
+pub(crate) fn for_postgres(sql: &str) -> String {
+    let mut text = String::with_capacity(sql.len() + 16);
+    let mut in_quotes = false;
+    for c in sql.chars() {
+        match c {
+            '\'' => {
+                in_quotes = !in_quotes;
+                text.push(c);
+            }
+            '?' if !in_quotes => text.push('$'),
+            _ => text.push(c),
+        }
+    }
+    text.replace(LOCK_MARK, "FOR UPDATE")
+}
+
+/// The schema's type names, in SQLite's words.
+pub(crate) fn schema_for_sqlite(sql: &str) -> String {
+    sql.replace("BIGSERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")
+        .replace("BIGINT", "INTEGER")
+        .replace("BYTEA", "BLOB")
+        .replace("\n);", "\n) STRICT;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_and_locks_are_translated() {
+        assert_eq!(
+            for_postgres("SELECT id FROM thread WHERE uid = ?1 AND title <> '?' /*lock*/"),
+            "SELECT id FROM thread WHERE uid = $1 AND title <> '?' FOR UPDATE"
+        );
+    }
+
+    #[test]
+    fn types_are_translated() {
+        let sql = schema_for_sqlite("CREATE TABLE t (\n  id BIGSERIAL PRIMARY KEY,\n  b BYTEA\n);");
+        assert_eq!(sql, "CREATE TABLE t (\n  id INTEGER PRIMARY KEY,\n  b BLOB\n) STRICT;");
+    }
+}

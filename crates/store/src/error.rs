@@ -1,0 +1,105 @@
+//! What can go wrong between the hub and its database.
+
+/// The result of every store call.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// What can go wrong between the hub and its database.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The disk has no room left. Reading goes on.
+    #[error("the disk that holds the data folder is full; free some room and try again")]
+    Full,
+    /// A write could not be made durable. The process must end and recover.
+    #[error("the disk refused to make a write durable; the hub stops to recover")]
+    Failed,
+    /// More changes wait than the queue holds.
+    #[error("more changes are waiting than the hub can take; try again shortly")]
+    Overloaded,
+    /// The store has been closed.
+    #[error("the store is closed")]
+    Closed,
+    /// A transaction function panicked.
+    #[error("a transaction broke off; it was rolled back")]
+    Broken,
+    /// A stored value is not what it must be.
+    #[error("the stored {what} is not readable")]
+    Corrupt {
+        /// Which value.
+        what: &'static str,
+    },
+    /// The database is newer than this program.
+    #[error(
+        "the database is at schema {found}, this program knows up to {known}; use a newer program"
+    )]
+    Newer {
+        /// The schema found.
+        found: i64,
+        /// The newest this program knows.
+        known: i64,
+    },
+    /// A file could not be read or written.
+    #[error("{what}")]
+    File {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A backup does not hold what it should.
+    #[error("this backup cannot be used: {0}")]
+    BadBackup(String),
+    /// SQLite said no.
+    #[error("the database refused a statement")]
+    Sqlite(#[source] rusqlite::Error),
+    /// PostgreSQL said no.
+    #[error("the database refused a statement")]
+    Postgres(#[source] postgres::Error),
+}
+
+impl StoreError {
+    /// Whether the disk itself failed, so that nothing written since may be trusted.
+    pub(crate) fn is_disk_failure(&self) -> bool {
+        use rusqlite::ErrorCode as Code;
+        matches!(
+            self,
+            Self::Sqlite(rusqlite::Error::SqliteFailure(error, _))
+                if matches!(error.code, Code::SystemIoFailure | Code::DatabaseCorrupt)
+        )
+    }
+
+    /// Whether running the same transaction again may succeed.
+    pub(crate) fn is_retryable(&self) -> bool {
+        match self {
+            Self::Postgres(error) => error.code().is_some_and(|state| {
+                use postgres::error::SqlState;
+                *state == SqlState::T_R_DEADLOCK_DETECTED
+                    || *state == SqlState::T_R_SERIALIZATION_FAILURE
+                    || *state == SqlState::UNIQUE_VIOLATION
+            }),
+            _ => false,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match &error {
+            rusqlite::Error::SqliteFailure(inner, _)
+                if inner.code == rusqlite::ErrorCode::DiskFull =>
+            {
+                Self::Full
+            }
+            _ => Self::Sqlite(error),
+        }
+    }
+}
+
+impl From<postgres::Error> for StoreError {
+    fn from(error: postgres::Error) -> Self {
+        match error.code() {
+            Some(state) if *state == postgres::error::SqlState::DISK_FULL => Self::Full,
+            _ => Self::Postgres(error),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! A few facts the hub remembers about itself, and the barrier between writers.
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::tx::Tx;
+
+impl Tx<'_> {
+    /// A remembered fact.
+    pub fn fact(&mut self, name: &str) -> Result<Option<String>> {
+        self.query_one("SELECT value FROM hub_fact WHERE name = ?1", &[name.into()], |row| {
+            row.text(0)
+        })
+    }
+
+    /// Remembers a fact.
+    pub fn set_fact(&mut self, name: &str, value: &str) -> Result<()> {
+        self.execute(
+            "INSERT INTO hub_fact (name, value) VALUES (?1, ?2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            &[name.into(), value.into()],
+        )?;
+        Ok(())
+    }
+
+    /// Waits until every change that began earlier has ended, so that no row with a lower number can
+    /// appear any more. Only for functions given to `Store::write`; SQLite has one writer anyway.
+    pub fn wait_for_writers(&mut self) -> Result<()> {
+        if self.engine() == Engine::Postgres {
+            self.each("SELECT pg_advisory_xact_lock(7730741)", &[], |_| Ok(true))?;
+        }
+        Ok(())
+    }
+}

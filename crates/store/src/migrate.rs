@@ -1,0 +1,68 @@
+//! Forward-only migrations. Each runs in one transaction together with the mark that it ran, so one
+//! that is killed half-way has not happened.
+
+use rusqlite::Connection;
+
+use crate::driver::postgres::PgConnection;
+use crate::engine;
+use crate::error::{Result, StoreError};
+use crate::tx::{self, Tx};
+
+/// Every migration, in order; never edited once released.
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001_threads.sql"), include_str!("../migrations/0002_trust.sql")];
+
+/// The schema this program writes.
+pub(crate) fn newest() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+const CREATE_MARK: &str = "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)";
+
+/// Brings a SQLite file to the newest schema.
+pub(crate) fn sqlite(connection: &Connection) -> Result<()> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    connection.execute_batch(CREATE_MARK)?;
+    let found = found(&mut Tx::new(tx::Connection::Sqlite(connection)))?;
+    connection.execute_batch("COMMIT")?;
+    for (version, sql) in outstanding(found)? {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        connection.execute_batch(&engine::schema_for_sqlite(sql))?;
+        mark(&mut Tx::new(tx::Connection::Sqlite(connection)), version)?;
+        connection.execute_batch("COMMIT")?;
+        tracing::info!(version, "schema brought forward");
+    }
+    Ok(())
+}
+
+/// Brings a PostgreSQL database to the newest schema; several hubs may try at once.
+pub(crate) fn postgres(connection: &mut PgConnection) -> Result<()> {
+    connection.batch("BEGIN; SELECT pg_advisory_xact_lock(7730740)")?;
+    connection.batch(CREATE_MARK)?;
+    let found = found(&mut Tx::new(tx::Connection::Postgres(connection)))?;
+    for (version, sql) in outstanding(found)? {
+        connection.batch(sql)?;
+        mark(&mut Tx::new(tx::Connection::Postgres(connection)), version)?;
+        tracing::info!(version, "schema brought forward");
+    }
+    connection.batch("COMMIT")
+}
+
+fn found(tx: &mut Tx<'_>) -> Result<i64> {
+    Ok(tx
+        .query_one("SELECT max(version) FROM schema_version", &[], |row| row.opt_int(0))?
+        .flatten()
+        .unwrap_or(0))
+}
+
+fn mark(tx: &mut Tx<'_>, version: i64) -> Result<()> {
+    tx.execute("INSERT INTO schema_version (version) VALUES (?1)", &[version.into()])?;
+    Ok(())
+}
+
+fn outstanding(found: i64) -> Result<impl Iterator<Item = (i64, &'static str)>> {
+    if found > newest() {
+        return Err(StoreError::Newer { found, known: newest() });
+    }
+    Ok((1..).zip(MIGRATIONS.iter().copied()).filter(move |(version, _)| *version > found))
+}

@@ -1,0 +1,214 @@
+//! The store: opening it, and running transaction functions on it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+use protocol::limits;
+use tokio::sync::{mpsc, watch};
+
+use crate::driver::postgres::{self as pg, Mode, PgConnection};
+use crate::driver::sqlite;
+use crate::engine::Engine;
+use crate::error::{Result, StoreError};
+use crate::job::{self, Job};
+use crate::pool::{self, Queue};
+use crate::tx::Tx;
+use crate::{migrate, writer};
+
+pub(crate) const DATABASE_FILE: &str = "waystation.db";
+
+/// Where the data is.
+#[derive(Clone, Debug)]
+pub enum Settings {
+    /// A folder that this process owns.
+    Sqlite {
+        /// The folder.
+        folder: PathBuf,
+        /// How many threads read.
+        readers: usize,
+    },
+    /// A database that several hubs share.
+    Postgres {
+        /// `postgres://user@host/database`.
+        url: String,
+        /// How many connections write, and how many read.
+        connections: usize,
+    },
+}
+
+/// The hub's memory. Cheap to clone; closes when the last clone is gone or [`Store::close`] is called.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Engine,
+    path: Option<PathBuf>,
+    queues: Mutex<Option<Queues>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    failed: watch::Receiver<bool>,
+    // Kept so that `failed` never ends while the store lives.
+    _alive: watch::Sender<bool>,
+}
+
+#[derive(Clone)]
+struct Queues {
+    write: Queue,
+    read: Queue,
+}
+
+impl Store {
+    /// Opens the store, creating and migrating what is not there. Blocks.
+    pub fn open(settings: &Settings) -> Result<Self> {
+        match settings {
+            Settings::Sqlite { folder, readers } => Self::open_sqlite(folder, *readers),
+            Settings::Postgres { url, connections } => Self::open_postgres(url, *connections),
+        }
+    }
+
+    fn open_sqlite(folder: &Path, readers: usize) -> Result<Self> {
+        let path = folder.join(DATABASE_FILE);
+        let connection = sqlite::open_writer(&path)?;
+        migrate::sqlite(&connection)?;
+        let mut workers = Vec::new();
+        for _ in 0..readers.max(1) {
+            let connection = sqlite::open_reader(&path)?;
+            workers.push(move |job: Box<dyn Job>| sqlite::run_read(&connection, job));
+        }
+        let (read, mut threads) = pool::start("store-reader", workers, limits::READ_QUEUE_MAX)?;
+        let writer = writer::start(&path, connection)?;
+        threads.extend(writer.threads);
+        let (alive, _) = watch::channel(false);
+        let queues = Queues { write: writer.queue, read };
+        Ok(Self::new(Engine::Sqlite, Some(path), queues, threads, (writer.failed, alive)))
+    }
+
+    fn open_postgres(url: &str, connections: usize) -> Result<Self> {
+        migrate::postgres(&mut PgConnection::open(url)?)?;
+        let start = |name, mode, capacity| {
+            let mut workers = Vec::new();
+            for _ in 0..connections.max(1) {
+                let mut connection = PgConnection::open(url)?;
+                workers.push(move |job: Box<dyn Job>| pg::run(&mut connection, mode, job));
+            }
+            pool::start(name, workers, capacity)
+        };
+        let (write, mut threads) = start("store-writer", Mode::Write, limits::WRITE_QUEUE_MAX)?;
+        let (read, readers) = start("store-reader", Mode::Read, limits::READ_QUEUE_MAX)?;
+        threads.extend(readers);
+        let (alive, failed) = watch::channel(false);
+        let queues = Queues { write, read };
+        Ok(Self::new(Engine::Postgres, None, queues, threads, (failed, alive)))
+    }
+
+    fn new(
+        engine: Engine,
+        path: Option<PathBuf>,
+        queues: Queues,
+        threads: Vec<JoinHandle<()>>,
+        (failed, alive): (watch::Receiver<bool>, watch::Sender<bool>),
+    ) -> Self {
+        let inner = Inner {
+            engine,
+            path,
+            queues: Mutex::new(Some(queues)),
+            threads: Mutex::new(threads),
+            failed,
+            _alive: alive,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Which database this is.
+    pub fn engine(&self) -> Engine {
+        self.inner.engine
+    }
+
+    /// The database file, where there is one.
+    pub fn file(&self) -> Option<&Path> {
+        self.inner.path.as_deref()
+    }
+
+    /// Changes waiting for the writer.
+    pub fn writes_waiting(&self) -> usize {
+        let queues = self.inner.queues.lock();
+        queues.as_ref().map_or(0, |queues| queues.write.max_capacity() - queues.write.capacity())
+    }
+
+    /// Runs a function that changes things; answers after the commit has reached the disk.
+    ///
+    /// The function may be run more than once and must have no effect outside the transaction.
+    pub async fn write<T, E, F>(&self, work: F) -> std::result::Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> std::result::Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.run(|queues| &queues.write, work).await
+    }
+
+    /// Runs a function that only reads, on a consistent snapshot.
+    pub async fn read<T, E, F>(&self, work: F) -> std::result::Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> std::result::Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.run(|queues| &queues.read, work).await
+    }
+
+    async fn run<T, E, F>(
+        &self,
+        choose: impl Fn(&Queues) -> &Queue,
+        work: F,
+    ) -> std::result::Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> std::result::Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let (job, answer) = job::job(work);
+        let sent = match self.inner.queues.lock().as_ref() {
+            Some(queues) => choose(queues).try_send(job).map_err(|error| match error {
+                mpsc::error::TrySendError::Full(_) => StoreError::Overloaded,
+                mpsc::error::TrySendError::Closed(_) => self.closed(),
+            }),
+            None => Err(StoreError::Closed),
+        };
+        sent?;
+        answer.await.map_err(|_| self.closed())?
+    }
+
+    fn closed(&self) -> StoreError {
+        if *self.inner.failed.borrow() { StoreError::Failed } else { StoreError::Closed }
+    }
+
+    /// Waits until the disk has failed; then the process must end.
+    pub async fn wait_for_failure(&self) {
+        let mut failed = self.inner.failed.clone();
+        // An error means that the writer has ended; then there is nothing left to fail.
+        if failed.wait_for(|failed| *failed).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Stops taking work, finishes what was taken, and closes the database. Blocks.
+    pub fn close(&self) {
+        drop(self.inner.queues.lock().take());
+        for thread in self.inner.threads.lock().drain(..) {
+            thread.thread().unpark();
+            if thread.join().is_err() {
+                tracing::error!("a store thread broke off");
+            }
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        drop(self.queues.lock().take());
+    }
+}

@@ -1,0 +1,146 @@
+//! A transaction in progress: the only way to a statement.
+
+use crate::driver::postgres::PgConnection;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::value::{Param, Row};
+
+/// A transaction in progress. Table families add their methods in files of their own.
+pub struct Tx<'c> {
+    connection: Connection<'c>,
+    wrote: bool,
+    retry: bool,
+}
+
+pub(crate) enum Connection<'c> {
+    Sqlite(&'c rusqlite::Connection),
+    Postgres(&'c mut PgConnection),
+}
+
+impl<'c> Tx<'c> {
+    pub(crate) fn new(connection: Connection<'c>) -> Self {
+        Self { connection, wrote: false, retry: false }
+    }
+
+    /// Which database this runs on.
+    pub fn engine(&self) -> Engine {
+        match self.connection {
+            Connection::Sqlite(_) => Engine::Sqlite,
+            Connection::Postgres(_) => Engine::Postgres,
+        }
+    }
+
+    /// Whether anything was changed since the last call of this function.
+    pub(crate) fn take_wrote(&mut self) -> bool {
+        std::mem::take(&mut self.wrote)
+    }
+
+    /// Whether a statement failed in a way that makes the whole transaction worth repeating.
+    pub(crate) fn should_retry(&self) -> bool {
+        self.retry
+    }
+
+    fn noted<T>(&mut self, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result {
+            self.retry |= error.is_retryable();
+        }
+        result
+    }
+
+    pub(crate) fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
+        self.wrote = true;
+        let result = match &mut self.connection {
+            Connection::Sqlite(connection) => sqlite_execute(connection, sql, params),
+            Connection::Postgres(connection) => connection.execute(sql, params),
+        };
+        self.noted(result)
+    }
+
+    /// Runs an `INSERT` and answers the new row's `id`.
+    pub(crate) fn insert(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<i64> {
+        self.wrote = true;
+        let result = match &mut self.connection {
+            Connection::Sqlite(connection) => {
+                sqlite_execute(connection, sql, params).map(|_| connection.last_insert_rowid())
+            }
+            Connection::Postgres(connection) => connection.insert(sql, params),
+        };
+        self.noted(result)
+    }
+
+    pub(crate) fn query<T>(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut rows = Vec::new();
+        self.each(sql, params, |row| {
+            rows.push(read(row)?);
+            Ok(true)
+        })?;
+        Ok(rows)
+    }
+
+    pub(crate) fn query_one<T>(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut first = None;
+        self.each(sql, params, |row| {
+            first = Some(read(row)?);
+            Ok(false)
+        })?;
+        Ok(first)
+    }
+
+    /// Reads row after row until the function says stop.
+    pub(crate) fn each(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        read: impl FnMut(&Row<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        let result = match &mut self.connection {
+            Connection::Sqlite(connection) => sqlite_each(connection, sql, params, read),
+            Connection::Postgres(connection) => connection.each(sql, params, read),
+        };
+        self.noted(result)
+    }
+}
+
+fn bind(statement: &mut rusqlite::CachedStatement<'_>, params: &[Param<'_>]) -> Result<()> {
+    for (index, param) in params.iter().enumerate() {
+        statement.raw_bind_parameter(index + 1, param)?;
+    }
+    Ok(())
+}
+
+fn sqlite_execute(
+    connection: &rusqlite::Connection,
+    sql: &'static str,
+    params: &[Param<'_>],
+) -> Result<u64> {
+    let mut statement = connection.prepare_cached(sql)?;
+    bind(&mut statement, params)?;
+    Ok(u64::try_from(statement.raw_execute()?).unwrap_or(u64::MAX))
+}
+
+fn sqlite_each(
+    connection: &rusqlite::Connection,
+    sql: &'static str,
+    params: &[Param<'_>],
+    mut read: impl FnMut(&Row<'_>) -> Result<bool>,
+) -> Result<()> {
+    let mut statement = connection.prepare_cached(sql)?;
+    bind(&mut statement, params)?;
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        if !read(&Row::Sqlite(row))? {
+            break;
+        }
+    }
+    Ok(())
+}

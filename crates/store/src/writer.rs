@@ -1,0 +1,243 @@
+//! Group commit: one thread writes; everyone who waits shares its commit and its fsync.
+//!
+//! A batch forms while the previous commit is on its way to the disk, and the queue is drained once
+//! more just before COMMIT; no timer. Functions run without savepoints. One that fails before its
+//! first write costs the batch nothing; one that fails later has the batch run again with savepoints.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use protocol::limits;
+use rusqlite::Connection;
+use tokio::sync::{mpsc, watch};
+
+use crate::driver::sqlite;
+use crate::error::{Result, StoreError};
+use crate::job::Job;
+use crate::pool::Queue;
+use crate::tx::{self, Tx};
+
+/// A background checkpoint is worth it from so many log pages on.
+const CHECKPOINT_PAGES_MIN: u64 = 1_024;
+/// From so many log pages on the writer finishes a checkpoint even when it is busy.
+const CHECKPOINT_PAGES_URGENT: u64 = 16_384;
+const CHECKPOINT_EVERY: Duration = Duration::from_millis(250);
+/// Room on the disk is looked at once in so many commits.
+const DISK_CHECK_EVERY: u32 = 32;
+
+/// What the writer and the checkpointer tell each other.
+#[derive(Default)]
+struct Shared {
+    wal_pages: AtomicU64,
+    checkpointed: AtomicBool,
+    stopping: AtomicBool,
+}
+
+/// The running writer and its checkpointer.
+pub(crate) struct Writer {
+    pub(crate) queue: Queue,
+    pub(crate) threads: Vec<JoinHandle<()>>,
+    pub(crate) failed: watch::Receiver<bool>,
+}
+
+/// Starts the threads that write.
+pub(crate) fn start(path: &Path, mut connection: Connection) -> Result<Writer> {
+    let shared = Arc::new(Shared::default());
+    let (queue, receiver) = mpsc::channel(limits::WRITE_QUEUE_MAX);
+    let (fail, failed) = watch::channel(false);
+    let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+    let hooked = Arc::clone(&shared);
+    connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages| {
+        hooked.wal_pages.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+        Ok(())
+    }))?;
+    let state = State {
+        connection,
+        receiver,
+        shared: Arc::clone(&shared),
+        fail,
+        folder,
+        disk_low: false,
+        commits: 0,
+    };
+    let writer = spawn("store-writer", move || state.run())?;
+    let checkpointer = {
+        let connection = sqlite::open_writer(path)?;
+        spawn("store-checkpoint", move || run_checkpoints(&connection, &shared))?
+    };
+    Ok(Writer { queue, threads: vec![writer, checkpointer], failed })
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map_err(|source| StoreError::File { what: format!("cannot start thread {name}"), source })
+}
+
+fn run_checkpoints(connection: &Connection, shared: &Shared) {
+    while !shared.stopping.load(Ordering::Acquire) {
+        std::thread::park_timeout(CHECKPOINT_EVERY);
+        if shared.wal_pages.load(Ordering::Relaxed) < CHECKPOINT_PAGES_MIN {
+            continue;
+        }
+        match sqlite::checkpoint(connection) {
+            Ok(()) => shared.checkpointed.store(true, Ordering::Release),
+            Err(error) => tracing::warn!(%error, "a checkpoint failed and will be tried again"),
+        }
+    }
+}
+
+/// What the writing thread owns.
+struct State {
+    connection: Connection,
+    receiver: mpsc::Receiver<Box<dyn Job>>,
+    shared: Arc<Shared>,
+    fail: watch::Sender<bool>,
+    folder: PathBuf,
+    disk_low: bool,
+    commits: u32,
+}
+
+impl State {
+    fn run(mut self) {
+        let mut batch: Vec<Box<dyn Job>> = Vec::with_capacity(limits::WRITE_BATCH_MAX);
+        loop {
+            if self.receiver.blocking_recv_many(&mut batch, limits::WRITE_BATCH_MAX) == 0 {
+                break;
+            }
+            if self.disk_is_low() {
+                settle(&mut batch, || Err(StoreError::Full));
+                continue;
+            }
+            if let Err(error) = self.commit(&mut batch)
+                && self.is_fatal(error, &mut batch)
+            {
+                return;
+            }
+            settle(&mut batch, || Ok(()));
+            self.finish_checkpoint();
+        }
+        self.shared.stopping.store(true, Ordering::Release);
+        // The last word: leave an empty log behind, so that the next start has nothing to replay.
+        if let Err(error) =
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        {
+            tracing::warn!(%error, "the closing checkpoint failed; the next start replays the log");
+        }
+    }
+
+    /// Runs and commits the batch, and whatever arrived while it ran.
+    fn commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<()> {
+        self.statement("BEGIN IMMEDIATE")?;
+        let mut done = 0;
+        loop {
+            let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection));
+            for job in batch.iter_mut().skip(done) {
+                let ok = job.run(&mut tx);
+                if tx.take_wrote() && !ok {
+                    return self.commit_apart(batch);
+                }
+            }
+            done = batch.len();
+            while batch.len() < limits::WRITE_BATCH_MAX
+                && let Ok(job) = self.receiver.try_recv()
+            {
+                batch.push(job);
+            }
+            if batch.len() == done {
+                break;
+            }
+        }
+        self.statement("COMMIT")
+    }
+
+    /// One of the batch failed after it had written: run each behind a savepoint of its own.
+    fn commit_apart(&mut self, batch: &mut [Box<dyn Job>]) -> Result<()> {
+        self.statement("ROLLBACK")?;
+        self.statement("BEGIN IMMEDIATE")?;
+        for job in batch {
+            self.statement("SAVEPOINT job")?;
+            let ok = job.run(&mut Tx::new(tx::Connection::Sqlite(&self.connection)));
+            if !ok {
+                self.statement("ROLLBACK TO job")?;
+            }
+            self.statement("RELEASE job")?;
+        }
+        self.statement("COMMIT")
+    }
+
+    fn statement(&self, sql: &'static str) -> Result<()> {
+        self.connection.prepare_cached(sql)?.raw_execute()?;
+        Ok(())
+    }
+
+    /// Answers a failed batch; `true` when the disk failed and nothing may be written any more.
+    fn is_fatal(&mut self, error: StoreError, batch: &mut Vec<Box<dyn Job>>) -> bool {
+        if !self.connection.is_autocommit()
+            && let Err(error) = self.statement("ROLLBACK")
+        {
+            tracing::warn!(%error, "the rollback of a failed batch failed too");
+        }
+        match error {
+            StoreError::Full => {
+                self.disk_low = true;
+                settle(batch, || Err(StoreError::Full));
+                false
+            }
+            error if error.is_disk_failure() => {
+                tracing::error!(%error, "a write could not be made durable; the hub must stop");
+                self.fail.send_replace(true);
+                settle(batch, || Err(StoreError::Failed));
+                self.receiver.close();
+                while let Ok(job) = self.receiver.try_recv() {
+                    job.settle(Err(StoreError::Failed));
+                }
+                self.shared.stopping.store(true, Ordering::Release);
+                true
+            }
+            error => {
+                tracing::error!(%error, "a batch of changes was rolled back");
+                settle(batch, || Err(StoreError::Broken));
+                false
+            }
+        }
+    }
+
+    /// A log that the checkpointer has copied restarts from its beginning once the writer agrees.
+    fn finish_checkpoint(&mut self) {
+        let urgent = self.shared.wal_pages.load(Ordering::Relaxed) > CHECKPOINT_PAGES_URGENT;
+        if !(urgent || self.receiver.is_empty()) {
+            return;
+        }
+        if self.shared.checkpointed.swap(false, Ordering::AcqRel)
+            && let Err(error) = sqlite::checkpoint(&self.connection)
+        {
+            tracing::warn!(%error, "a checkpoint failed and will be tried again");
+        }
+    }
+
+    /// Whether there is too little room to write; looked at now and then, and always while it is low.
+    fn disk_is_low(&mut self) -> bool {
+        self.commits = self.commits.wrapping_add(1);
+        if self.disk_low || self.commits % DISK_CHECK_EVERY == 1 {
+            let room = rustix::fs::statvfs(&self.folder);
+            let free = room.map_or(u64::MAX, |fs| fs.f_bavail.saturating_mul(fs.f_frsize));
+            let low = free < limits::DISK_FREE_BYTES_MIN;
+            if low != self.disk_low {
+                tracing::warn!(free_bytes = free, low, "room on the disk changed");
+            }
+            self.disk_low = low;
+        }
+        self.disk_low
+    }
+}
+
+fn settle(batch: &mut Vec<Box<dyn Job>>, commit: impl Fn() -> Result<()>) {
+    for job in batch.drain(..) {
+        job.settle(commit());
+    }
+}

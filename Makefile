@@ -1,0 +1,86 @@
+# Build, run, test and measure Waystation. `make help` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+
+# What `make run` hands to the program.
+ARGS ?= up
+
+# The build server builds exactly what Cargo.lock says, and holds a change to the lints as well.
+ifeq ($(CI),true)
+LOCKED := --locked
+TIDY := check
+else
+LOCKED :=
+TIDY := tidy
+endif
+
+.PHONY: help build run test check tidy bench deps deps-clients
+
+## build: compile the program and everything beside it
+build:
+	cargo build --workspace $(LOCKED)
+
+## run: compile and start the hub; `make run ARGS='…'` hands it other arguments
+run:
+	cargo run --release $(LOCKED) --package waystation -- $(ARGS)
+
+## test: all tests, as the build server runs them; installs what it needs
+test: deps deps-clients
+	cargo build --workspace $(LOCKED)
+	cargo test --workspace $(LOCKED)
+	$(MAKE) --no-print-directory $(TIDY)
+	scripts/lanes
+
+## check: formatting, lints and the rules of the house
+check:
+	cargo fmt --all --check
+# Clippy gets the flag alone: in RUSTFLAGS it would compile every dependency a second time.
+	cargo clippy --workspace --all-targets $(LOCKED) -- -D warnings
+	$(MAKE) --no-print-directory tidy
+
+## tidy: the rules of the house alone
+tidy:
+	cargo xtask tidy
+
+## bench: measure the program; `make bench ARGS='…'` chooses what
+bench: ARGS =
+bench:
+	scripts/need bench
+	cargo build --release $(LOCKED) --package waystation
+	cargo run --release $(LOCKED) --package bench -- $(ARGS)
+
+## deps: install the Debian packages that tests need and the machine lacks
+deps:
+	scripts/need test
+
+# Foreign clients that lanes drive, pinned in tests/clients and fetched into .cache alone.
+CLIENTS :=
+ifneq ($(wildcard tests/clients/requirements.txt),)
+CLIENTS += .cache/venv/fetched
+endif
+ifneq ($(wildcard tests/clients/package.json),)
+CLIENTS += .cache/node/fetched
+endif
+
+## deps-clients: fetch the clients that lanes drive into .cache
+deps-clients: $(CLIENTS)
+
+.cache/venv/fetched: tests/clients/requirements.txt
+	scripts/need python
+	python3 -m venv --clear .cache/venv
+	.cache/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+NODE_FILES := $(wildcard tests/clients/package.json tests/clients/package-lock.json)
+.cache/node/fetched: $(NODE_FILES)
+	scripts/need node
+	rm -rf .cache/node && mkdir -p .cache/node
+	cp $(NODE_FILES) .cache/node/
+	cd .cache/node && npm $(if $(filter %-lock.json,$(NODE_FILES)),ci,install) --silent --no-audit --no-fund
+	touch $@
+
+## help: this list
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)

@@ -1,0 +1,188 @@
+//! A PostgreSQL server that lives as long as the tests that use it.
+//!
+//! It listens on a Unix socket in a temporary folder and on no port, so any number of test
+//! programs can run beside each other and beside a server of the machine. It is the real server,
+//! and a machine without one fails the test: what was never run on PostgreSQL does not work there.
+
+mod account;
+mod binaries;
+mod watchdog;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use postgres::{Client, Config, NoTls};
+use tempfile::TempDir;
+
+use account::Account;
+
+/// How often a starting server is asked whether it accepts; with the pause, 30 seconds.
+const START_ATTEMPTS_MAX: u32 = 1_500;
+/// The pause between two such questions.
+const START_PAUSE: Duration = Duration::from_millis(20);
+/// The only account of the server.
+const USER: &str = "postgres";
+
+/// Settings of a server whose data nobody will miss.
+const SETTINGS: [&str; 8] = [
+    "listen_addresses=",
+    "unix_socket_permissions=0777",
+    "fsync=off",
+    "full_page_writes=off",
+    "synchronous_commit=off",
+    "shared_buffers=32MB",
+    // Every test of a program runs at once, each with a pool of its own.
+    "max_connections=300",
+    "log_min_messages=warning",
+];
+
+/// A running server. Dropping it stops the server and removes its data.
+#[derive(Debug)]
+pub struct ThrowawayPostgres {
+    server: Child,
+    databases: AtomicU32,
+    folder: TempDir,
+}
+
+/// A new, empty database on the server that all tests of this program share; returns its URL.
+pub fn fresh_database() -> String {
+    ThrowawayPostgres::shared().fresh_database()
+}
+
+impl ThrowawayPostgres {
+    /// Starts a server and waits until it accepts connections.
+    ///
+    /// # Panics
+    /// When the machine has no PostgreSQL server or it does not start.
+    #[expect(clippy::panic, reason = "a test without its database fails, it is never skipped")]
+    pub fn start() -> Self {
+        Self::try_start().unwrap_or_else(|why| panic!("no throw-away PostgreSQL: {why:#}"))
+    }
+
+    /// The server that all tests of this program share, started by the first that asks.
+    pub fn shared() -> &'static Self {
+        // Rust never drops a static; the watchdog stops this server when the program ends.
+        static SHARED: OnceLock<ThrowawayPostgres> = OnceLock::new();
+        SHARED.get_or_init(Self::start)
+    }
+
+    /// The URL of the database that every server begins with.
+    pub fn url(&self) -> String {
+        self.database_url(USER)
+    }
+
+    /// Creates a new, empty database and returns its URL.
+    ///
+    /// # Panics
+    /// When the server refuses.
+    pub fn fresh_database(&self) -> String {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        let mut client = self.connect().expect("a server that has started accepts");
+        client
+            .batch_execute(&format!("CREATE DATABASE {name}"))
+            .expect("the name is new, and its letters need no quotes");
+        self.database_url(&name)
+    }
+
+    fn try_start() -> anyhow::Result<Self> {
+        let binaries = binaries::find()?;
+        let folder = tempfile::Builder::new().prefix("waystation-pg-").tempdir()?;
+        let account = Account::for_server(folder.path())?;
+        account.take(folder.path())?;
+        let runner = Runner { binaries, folder: folder.path(), account };
+        runner.create_cluster()?;
+        let server = runner.spawn_server()?;
+        let mut started = Self { server, databases: AtomicU32::new(1), folder };
+        started.wait_until_accepting()?;
+        Ok(started)
+    }
+
+    fn wait_until_accepting(&mut self) -> anyhow::Result<()> {
+        for _ in 0..START_ATTEMPTS_MAX {
+            if let Some(status) = self.server.try_wait()? {
+                bail!("the server ended with {status}:\n{}", self.log());
+            }
+            if self.connect().is_ok() {
+                return Ok(());
+            }
+            std::thread::sleep(START_PAUSE);
+        }
+        bail!("the server does not accept connections:\n{}", self.log())
+    }
+
+    fn connect(&self) -> Result<Client, postgres::Error> {
+        Config::new()
+            .host_path(self.folder.path())
+            .user(USER)
+            .dbname(USER)
+            .connect_timeout(Duration::from_secs(10))
+            .connect(NoTls)
+    }
+
+    fn database_url(&self, name: &str) -> String {
+        format!("postgresql://{USER}@/{name}?host={}", self.folder.path().display())
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("server.log")).unwrap_or_default()
+    }
+}
+
+impl Drop for ThrowawayPostgres {
+    fn drop(&mut self) {
+        drop(self.server.stdin.take());
+        // Waiting fails only when there is nothing left to wait for.
+        self.server.wait().ok();
+    }
+}
+
+/// How the server's programs are run: from where, in which folder, as whom.
+struct Runner<'a> {
+    binaries: PathBuf,
+    folder: &'a Path,
+    account: Account,
+}
+
+impl Runner<'_> {
+    fn create_cluster(&self) -> anyhow::Result<()> {
+        let output = self
+            .command(&self.binaries.join("initdb"))
+            .args(["--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"])
+            .args(["--username", USER, "--pgdata"])
+            .arg(self.folder.join("data"))
+            .output()
+            .context("cannot run initdb")?;
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "initdb failed: {complaint}");
+        Ok(())
+    }
+
+    fn spawn_server(&self) -> anyhow::Result<Child> {
+        let log = File::create(self.folder.join("server.log"))?;
+        let mut command = self.command(Path::new("sh"));
+        command.args(["-c", watchdog::SCRIPT, "sh"]).arg(self.folder);
+        command.arg(self.binaries.join("postgres")).arg("-D").arg(self.folder.join("data"));
+        command.arg("-k").arg(self.folder);
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        watchdog::guard(&mut command);
+        command.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log);
+        command.spawn().context("cannot start the server")
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        // The developer's PGDATA, PGPORT or locale must not reach the server.
+        let search_path = std::env::var_os("PATH").unwrap_or_default();
+        command.env_clear().env("PATH", search_path).env("LC_ALL", "C.UTF-8");
+        command.current_dir(self.folder).stdin(Stdio::null());
+        self.account.run_as(&mut command);
+        command
+    }
+}

@@ -1,1 +1,32 @@
-//! All behaviour of Waystation: operations, the catalogue that is their one door, and duties.
+//! All behaviour of Waystation: operations, the catalogue that is their one door, live readers and duties.
+//!
+//! One folder a capability, one file an operation, one visible list (`operations.rs`). Edges hand a name
+//! and JSON to [`Catalogue::call`]; nothing else reaches an operation.
+#![forbid(unsafe_code)]
+
+pub mod admin;
+pub mod agents;
+mod audit;
+mod call;
+mod catalogue;
+pub mod clock;
+pub mod duties;
+mod error;
+mod hub;
+pub mod live;
+mod metrics;
+mod operation;
+mod operations;
+mod quota;
+pub mod threads;
+
+pub use audit::Commitment;
+pub use call::{Call, Change, Trace};
+pub use catalogue::{Catalogue, Entry, Input};
+pub use clock::{Clock, Entropy, SystemClock, SystemEntropy};
+pub use error::{Error, Result};
+pub use hub::{Hub, Settings};
+pub use metrics::Metrics;
+pub use operation::{Answer, Effect, Method, Operation, Quota, Route};
+pub use operations::catalogue;
+pub use quota::Rate;

@@ -134,3 +134,7 @@ pub const AUDIT_SEAL_EVERY: Duration = Duration::from_millis(500);
 pub const AUDIT_SEAL_ENTRIES_MAX: usize = 4_096;
 /// How long an owner that was started on demand stays without a client.
 pub const OWNER_IDLE: Duration = Duration::from_secs(60);
+/// How many of the newest messages a summary's highlights come from, unless the caller says otherwise.
+pub const SUMMARY_MESSAGES_DEFAULT: u32 = 200;
+/// A folded summary is kept again after so many new messages.
+pub const SUMMARY_KEEP_EVERY: i64 = 16;

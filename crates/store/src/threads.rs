@@ -220,6 +220,27 @@ impl Tx<'_> {
         )
     }
 
+    /// The threads an agent may enter that have something after its cursor, the longest untouched first.
+    pub fn unread_threads_of(
+        &mut self,
+        workspace: &str,
+        agent: &str,
+        limit: usize,
+    ) -> Result<Vec<ThreadListed>> {
+        self.query(
+            "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
+                    t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
+                    COALESCE(c.last_read_seq, 0)
+             FROM participant p
+             JOIN thread t ON t.id = p.thread
+             LEFT JOIN read_cursor c ON c.thread = t.id AND c.agent = ?2
+             WHERE p.agent = ?2 AND t.workspace = ?1 AND t.head_seq > COALESCE(c.last_read_seq, 0)
+             ORDER BY t.updated_ms, t.id LIMIT ?3",
+            &[workspace.into(), agent.into(), limit_param(limit)],
+            |row| Ok(ThreadListed { thread: thread_row(row)?, last_read_seq: row.int(13)? }),
+        )
+    }
+
     /// A page of threads, the one where something happened last first.
     pub fn list_threads(&mut self, filter: &ThreadFilter) -> Result<Vec<ThreadListed>> {
         let (before_ms, before_row) =

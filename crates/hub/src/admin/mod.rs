@@ -1,0 +1,1 @@
+//! What an owner does: tokens, and reading the audit trail.

@@ -1,0 +1,87 @@
+//! Reporting that one is alive.
+
+use protocol::{Scope, SessionStatus, Timestamp, limits, validate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::SessionRow;
+
+use crate::call::{Call, Change};
+use crate::error::{Checked, Result};
+use crate::operation::{Effect, Operation, Route};
+use crate::threads::rules;
+
+/// Report that your session is alive and what it is doing. After two minutes without a report a session
+/// counts as offline.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HeartbeatSession {
+    /// The program you run in, such as `codex_cli` or `claude_code`.
+    runtime: String,
+    /// That program's version.
+    runtime_version: Option<String>,
+    /// The folder you work in.
+    cwd: Option<String>,
+    /// Whether your session can be resumed after it ended.
+    resumable: Option<bool>,
+    /// `active` while in a turn (the default), `idle` while waiting, `offline` when leaving.
+    status: Option<SessionStatus>,
+    /// You, if you want to be sure: your token says who you are.
+    agent_id: Option<String>,
+    /// Your workspace, if you want to be sure: your token names it.
+    workspace_id: Option<String>,
+    /// Your session, if you want to be sure: your token names it.
+    session_id: Option<String>,
+}
+
+/// The report was taken.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HeartbeatSessionOutput {
+    /// Always true.
+    ok: bool,
+    /// When.
+    recorded_at: Timestamp,
+}
+
+impl Operation for HeartbeatSession {
+    const NAME: &'static str = "heartbeat_session";
+    const ROUTE: Route = Route::post("/v1/sessions/heartbeat");
+    const SCOPE: Scope = Scope::SessionsWrite;
+    const EFFECT: Effect = Effect::Write;
+    type Output = HeartbeatSessionOutput;
+
+    async fn run(self, call: &Call) -> Result<HeartbeatSessionOutput> {
+        let caller = call.caller();
+        rules::claim("agent_id", self.agent_id.as_deref(), &caller.agent_id)?;
+        rules::claim("session_id", self.session_id.as_deref(), &caller.session_id)?;
+        rules::workspace(self.workspace_id.as_deref(), caller)?;
+        validate::name(&self.runtime).field("runtime")?;
+        if let Some(version) = &self.runtime_version {
+            validate::line(version, limits::NAME_CHARS_MAX).field("runtime_version")?;
+        }
+        if let Some(cwd) = &self.cwd {
+            validate::line(cwd, limits::PATH_CHARS_MAX).field("cwd")?;
+        }
+        let report = SessionRow {
+            workspace: caller.workspace_id.clone(),
+            agent: caller.agent_id.clone(),
+            session: caller.session_id.clone(),
+            runtime: self.runtime,
+            runtime_version: self.runtime_version,
+            cwd: self.cwd,
+            managed: false,
+            resumable: self.resumable.unwrap_or(false),
+            status: self.status.unwrap_or(SessionStatus::Active),
+            heartbeat: call.now(),
+        };
+        call.write(move |tx| {
+            tx.record_heartbeat(&report)?;
+            let output = HeartbeatSessionOutput { ok: true, recorded_at: report.heartbeat };
+            Ok(Change::of(report.session.clone(), output))
+        })
+        .await
+    }
+
+    fn brief(output: &HeartbeatSessionOutput) -> String {
+        format!("recorded at {}", output.recorded_at)
+    }
+}

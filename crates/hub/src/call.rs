@@ -1,0 +1,200 @@
+//! One authenticated request in flight.
+
+use std::sync::Arc;
+
+use protocol::id::{RequestId, Uid};
+use protocol::{Caller, ThreadId, Timestamp};
+use serde::Serialize;
+use store::{AuditEntry, Tx};
+use tokio_util::sync::CancellationToken;
+
+use crate::audit::Commitment;
+use crate::error::{Error, Result};
+use crate::hub::Hub;
+
+/// One authenticated request in flight.
+#[derive(Clone)]
+pub struct Call {
+    /// The hub it is in.
+    pub hub: Arc<Hub>,
+    /// Who asks, when, and in which request.
+    pub identity: Arc<Identity>,
+    /// Ends when the caller has gone away.
+    pub cancelled: CancellationToken,
+    pub(crate) action: &'static str,
+    pub(crate) request: Commitment,
+}
+
+/// Who asks, when, and in which request: what an audit entry says of a call.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// Who asks.
+    pub caller: Arc<Caller>,
+    /// When the request came in.
+    pub now: Timestamp,
+    /// Which request it is.
+    pub request_id: RequestId,
+    /// The salt of its commitments.
+    pub salt: [u8; 16],
+    /// Where it stands in a distributed trace.
+    pub trace: Option<Trace>,
+}
+
+/// A W3C trace context, as it came in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The trace: 32 hex digits.
+    pub trace_id: String,
+    /// The caller's span: 16 hex digits.
+    pub parent_id: String,
+}
+
+impl Trace {
+    /// Reads a `traceparent` header; anything malformed is no trace.
+    pub fn parse(header: &str) -> Option<Self> {
+        let mut parts = header.trim().split('-');
+        let (version, trace, parent, flags) =
+            (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        let hex = |text: &str, digits: usize| {
+            text.len() == digits
+                && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        };
+        let nonzero = |text: &str| text.bytes().any(|b| b != b'0');
+        let known = hex(version, 2) && version != "ff" && hex(flags, 2);
+        let ended = version != "00" || parts.next().is_none();
+        (known && ended && hex(trace, 32) && hex(parent, 16) && nonzero(trace) && nonzero(parent))
+            .then(|| Self { trace_id: trace.to_owned(), parent_id: parent.to_owned() })
+    }
+}
+
+/// What a change did: the answer, and what the audit trail says it touched.
+pub struct Change<T> {
+    answer: T,
+    object: Option<String>,
+    detail: Option<String>,
+}
+
+impl<T> Change<T> {
+    /// Something changed.
+    pub fn of(object: impl Into<String>, answer: T) -> Self {
+        Self { answer, object: Some(object.into()), detail: None }
+    }
+
+    /// Nothing changed: the request had been carried out before.
+    pub fn none(answer: T) -> Self {
+        Self { answer, object: None, detail: None }
+    }
+
+    /// Adds what an auditor may read.
+    #[must_use]
+    pub fn with_detail(mut self, detail: String) -> Self {
+        self.detail = Some(detail);
+        self
+    }
+}
+
+impl Call {
+    /// Who asks.
+    pub fn caller(&self) -> &Caller {
+        &self.identity.caller
+    }
+
+    /// When the request came in.
+    pub fn now(&self) -> Timestamp {
+        self.identity.now
+    }
+
+    /// A fresh thread id.
+    pub fn new_thread_id(&self) -> ThreadId {
+        ThreadId(self.hub.new_uid(self.now()))
+    }
+
+    /// A fresh id of any kind.
+    pub fn new_uid(&self) -> Uid {
+        self.hub.new_uid(self.now())
+    }
+
+    /// Runs a change. Its audit entry commits with it, or neither happens.
+    pub async fn write<T, F>(&self, work: F) -> Result<T>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<Change<T>> + Send + 'static,
+        T: Serialize + Send + 'static,
+    {
+        let identity = Arc::clone(&self.identity);
+        let (action, request) = (self.action, self.request);
+        self.hub
+            .store
+            .write(move |tx| {
+                let change = work(tx)?;
+                if let Some(object) = &change.object {
+                    let answer = serde_json::to_vec(&change.answer)
+                        .map_err(|error| Error::Internal(Box::new(error)))?;
+                    let response = Commitment::response(&identity.salt, &answer);
+                    let detail = change.detail.as_deref();
+                    let entry = identity.entry(action, object, "ok", (&request, &response), detail);
+                    tx.insert_audit(&entry)?;
+                }
+                Ok(change.answer)
+            })
+            .await
+    }
+
+    /// Runs a function that only reads.
+    pub async fn read<T, F>(&self, work: F) -> Result<T>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.hub.store.read(work).await
+    }
+}
+
+impl Identity {
+    /// The audit entry of this call.
+    pub(crate) fn entry<'a>(
+        &'a self,
+        action: &'a str,
+        object: &'a str,
+        outcome: &'a str,
+        (request, response): (&'a Commitment, &'a Commitment),
+        detail: Option<&'a str>,
+    ) -> AuditEntry<'a> {
+        AuditEntry {
+            at: self.now,
+            workspace: &self.caller.workspace_id,
+            actor: &self.caller.agent_id,
+            role: self.caller.role.name(),
+            session: &self.caller.session_id,
+            jti: &self.caller.jti,
+            request_id: self.request_id.as_bytes(),
+            action,
+            object,
+            outcome,
+            request: &request.0,
+            response: &response.0,
+            salt: &self.salt,
+            detail,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_traceparent_is_read_or_ignored() {
+        let good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        assert!(Trace::parse(good).is_some());
+        for bad in [
+            "",
+            "00-0-0-0",
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-extra",
+        ] {
+            assert!(Trace::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

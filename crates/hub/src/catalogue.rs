@@ -1,0 +1,268 @@
+//! The one door. Every edge comes through [`Catalogue::call`], and scope, quota, limits, validation,
+//! timing and audit are decided here, once.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+use protocol::{Scope, limits, validate};
+use serde_json::{Map, Value};
+use tracing::Instrument;
+
+use crate::audit::{Commitment, OwnedEntry};
+use crate::call::Call;
+use crate::error::{Error, Result};
+use crate::operation::{Answer, Answered, Effect, Operation, Quota, Route};
+
+/// What an edge hands in.
+pub enum Input {
+    /// JSON text.
+    Bytes(Vec<u8>),
+    /// A JSON object that was parsed already.
+    Map(Map<String, Value>),
+}
+
+type Run =
+    fn(Call, Input) -> Pin<Box<dyn Future<Output = Result<Box<dyn Answer>>> + Send + 'static>>;
+
+/// One operation, its types forgotten.
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it stands in REST.
+    pub route: Route,
+    /// The coarse gate.
+    pub scope: Scope,
+    /// Whether it changes anything.
+    pub effect: Effect,
+    /// Which quota it uses.
+    pub quota: Quota,
+    /// The set of MCP tools it belongs to.
+    pub toolset: &'static str,
+    /// Its documentation.
+    pub doc: String,
+    /// What it takes, as JSON Schema.
+    pub input_schema: Map<String, Value>,
+    /// What it answers, as JSON Schema.
+    pub output_schema: Map<String, Value>,
+    run: Run,
+}
+
+impl Entry {
+    /// Forgets the types of an operation.
+    pub fn of<O: Operation>() -> Self {
+        let mut input_schema = schema::<O>();
+        let doc = match input_schema.remove("description") {
+            Some(Value::String(doc)) => doc,
+            _ => String::new(),
+        };
+        let mut output_schema = schema::<O::Output>();
+        output_schema.remove("description");
+        Self {
+            name: O::NAME,
+            route: O::ROUTE,
+            scope: O::SCOPE,
+            effect: O::EFFECT,
+            quota: O::QUOTA,
+            toolset: O::TOOLSET,
+            doc,
+            input_schema,
+            output_schema,
+            run: |call, input| {
+                Box::pin(async move {
+                    let operation: O = parse(&input)?;
+                    let output = operation.run(&call).await?;
+                    Ok(Box::new(Answered::<O>(output)) as Box<dyn Answer>)
+                })
+            },
+        }
+    }
+}
+
+/// The list of operations and the single door to them.
+pub struct Catalogue {
+    entries: Vec<Entry>,
+    by_name: HashMap<&'static str, usize>,
+}
+
+impl Catalogue {
+    /// The catalogue of these operations.
+    pub fn new(entries: Vec<Entry>) -> Self {
+        let by_name = entries.iter().enumerate().map(|(i, entry)| (entry.name, i)).collect();
+        Self { entries, by_name }
+    }
+
+    /// Every operation, in the order of the documentation.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// One operation.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.by_name.get(name).and_then(|index| self.entries.get(*index))
+    }
+
+    /// The one door.
+    pub async fn call(&self, mut call: Call, name: &str, input: Input) -> Result<Box<dyn Answer>> {
+        let entry = self.get(name).ok_or_else(|| Error::UnknownOperation {
+            name: printable(name),
+            nearest: validate::nearest(name, self.by_name.keys().copied()),
+        })?;
+        call.action = entry.name;
+        call.request = input.commitment(&call);
+        let span = tracing::debug_span!("operation", name = entry.name,
+            request = %call.identity.request_id, agent = %call.caller().agent_id,
+            trace = call.identity.trace.as_ref().map(|trace| trace.trace_id.as_str()));
+        #[expect(clippy::disallowed_methods, reason = "measures how long the call takes")]
+        let began = Instant::now();
+        let (hub, identity, request) =
+            (Arc::clone(&call.hub), Arc::clone(&call.identity), call.request);
+        let result = admitted(entry, call, input).instrument(span).await;
+        let outcome = result.as_ref().map_or_else(|error| error.code().name(), |_| "ok");
+        hub.metrics.observe(entry.name, outcome, began.elapsed());
+        if let Err(Error::Internal(source)) = &result {
+            tracing::error!(operation = entry.name, request = %identity.request_id, %source, "an operation broke");
+        }
+        if worth_an_entry(entry, &result) {
+            let answer = result.as_ref().map_or_else(|_| Vec::new(), |answer| answer.json());
+            let response = Commitment::response(&identity.salt, &answer);
+            let entry =
+                OwnedEntry { call: identity, action: entry.name, outcome, request, response };
+            // A full queue makes the caller wait: an unaudited read must not get ahead.
+            if hub.audit_reads.send(entry).await.is_err() {
+                return Err(Error::Stopping);
+            }
+        }
+        result
+    }
+}
+
+/// A change that went well has left its entry already, and floods must not fill the trail.
+fn worth_an_entry(entry: &Entry, result: &Result<Box<dyn Answer>>) -> bool {
+    match result {
+        Ok(_) => entry.effect == Effect::Read,
+        Err(error) => {
+            !matches!(error, Error::RateLimited { .. } | Error::Overloaded | Error::Stopping)
+        }
+    }
+}
+
+async fn admitted(entry: &Entry, call: Call, input: Input) -> Result<Box<dyn Answer>> {
+    if !call.caller().scopes.has(entry.scope) {
+        return Err(Error::MissingScope { scope: entry.scope });
+    }
+    call.hub.quotas.take(call.caller(), entry.quota, call.now())?;
+    input.check()?;
+    let cancelled = call.cancelled.clone();
+    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call, input));
+    tokio::select! {
+        biased;
+        result = work => result.unwrap_or(Err(Error::Timeout {
+            seconds: limits::REQUEST_TIMEOUT.as_secs(),
+        })),
+        () = cancelled.cancelled() => Err(Error::Cancelled),
+    }
+}
+
+impl Input {
+    fn commitment(&self, call: &Call) -> Commitment {
+        let salt = &call.identity.salt;
+        match self {
+            Self::Bytes(bytes) => Commitment::request(salt, bytes),
+            Self::Map(map) => {
+                let bytes = serde_json::to_vec(map).expect("a JSON object prints as JSON");
+                Commitment::request(salt, &bytes)
+            }
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let Self::Bytes(bytes) = self else { return Ok(()) };
+        if bytes.len() > limits::BODY_BYTES_MAX {
+            return Err(Error::TooLarge { bytes_max: limits::BODY_BYTES_MAX });
+        }
+        if validate::nests_too_deep(bytes) {
+            let message = format!("the JSON nests deeper than {} levels", limits::JSON_DEPTH_MAX);
+            return Err(Error::Invalid { field: String::new(), message, hint: None });
+        }
+        Ok(())
+    }
+}
+
+fn parse<O: Operation>(input: &Input) -> Result<O> {
+    // The plain parser is the fast path; only a refusal pays for finding the field.
+    match input {
+        Input::Bytes(bytes) => serde_json::from_slice(bytes).or_else(|_| {
+            let mut source = serde_json::Deserializer::from_slice(bytes);
+            let value = serde_path_to_error::deserialize(&mut source);
+            value.map_err(|error| explain::<O>(&error)).and_then(|value| {
+                source.end().map_err(|error| malformed(&error.to_string()))?;
+                Ok(value)
+            })
+        }),
+        Input::Map(map) => {
+            let value = serde_path_to_error::deserialize(Value::Object(map.clone()));
+            value.map_err(|error| explain::<O>(&error))
+        }
+    }
+}
+
+/// Says which field is wrong, in our words, from the parser's.
+fn explain<O: Operation>(error: &serde_path_to_error::Error<serde_json::Error>) -> Error {
+    let path = error.path().to_string();
+    let inner = error.inner();
+    let text = inner.to_string();
+    let text = text.split(" at line ").next().unwrap_or(&text);
+    if inner.is_syntax() || inner.is_eof() {
+        return malformed(&inner.to_string());
+    }
+    if let Some(name) = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'))
+    {
+        return Error::Invalid {
+            field: name.to_owned(),
+            message: format!("{name} is missing"),
+            hint: None,
+        };
+    }
+    if let Some(rest) = text.strip_prefix("unknown field `") {
+        let name = rest.split('`').next().unwrap_or_default();
+        let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
+        let hint = match validate::nearest(name, known.iter().copied()) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("{} takes: {}", O::NAME, known.join(", ")),
+        };
+        let name = printable(name);
+        let message = format!("{name} is not a field of {}", O::NAME);
+        return Error::Invalid { field: name, message, hint: Some(hint) };
+    }
+    let field = if path == "." { String::new() } else { path };
+    let subject = if field.is_empty() { "the input" } else { &field };
+    Error::Invalid { message: format!("{subject}: {}", printable(text)), field, hint: None }
+}
+
+fn malformed(text: &str) -> Error {
+    Error::Invalid {
+        field: String::new(),
+        message: format!("the input is not valid JSON: {text}"),
+        hint: Some("send one JSON object in UTF-8".to_owned()),
+    }
+}
+
+/// Text from outside, safe to print and not too long.
+fn printable(text: &str) -> String {
+    text.chars().take(200).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// The JSON Schema of a type, without the words that only cost space.
+fn schema<T: schemars::JsonSchema>() -> Map<String, Value> {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let Value::Object(mut map) = schema.to_value() else { return Map::new() };
+    map.remove("title");
+    map
+}

@@ -1,0 +1,63 @@
+//! Enters reads and refusals in the audit trail, in batches, off the request's path.
+
+use std::sync::Arc;
+
+use protocol::limits;
+use store::{Store, StoreError};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::audit::OwnedEntry;
+
+/// Runs until it is stopped; then enters what is left.
+pub(crate) async fn run(
+    store: Store,
+    mut entries: mpsc::Receiver<OwnedEntry>,
+    stop: CancellationToken,
+) {
+    loop {
+        let mut batch = Vec::new();
+        tokio::select! {
+            count = entries.recv_many(&mut batch, limits::AUDIT_READS_BATCH_MAX) => {
+                if count == 0 {
+                    return;
+                }
+            }
+            () = stop.cancelled(), if !entries.is_closed() => {
+                entries.close();
+                continue;
+            }
+        }
+        enter(&store, batch).await;
+    }
+}
+
+async fn enter(store: &Store, batch: Vec<OwnedEntry>) {
+    let batch = Arc::new(batch);
+    loop {
+        let work = Arc::clone(&batch);
+        let result: Result<(), StoreError> = store
+            .write(move |tx| {
+                for entry in work.iter() {
+                    let commitments = (&entry.request, &entry.response);
+                    tx.insert_audit(&entry.call.entry(
+                        entry.action,
+                        "",
+                        entry.outcome,
+                        commitments,
+                        None,
+                    ))?;
+                }
+                Ok(())
+            })
+            .await;
+        match result {
+            Err(StoreError::Overloaded) => tokio::task::yield_now().await,
+            Err(error) => {
+                tracing::error!(%error, entries = batch.len(), "reads could not be audited");
+                return;
+            }
+            Ok(()) => return,
+        }
+    }
+}

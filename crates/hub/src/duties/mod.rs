@@ -1,0 +1,49 @@
+//! Duties: the hub's background loops. Each has an owner that awaits it and a token that ends it.
+mod audit_reads;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::audit::OwnedEntry;
+use crate::hub::Hub;
+
+/// The running duties.
+#[derive(Default)]
+pub struct Duties {
+    tasks: JoinSet<()>,
+    stop: CancellationToken,
+}
+
+impl Duties {
+    /// Starts a loop; it should end soon after the token it is given.
+    pub fn spawn<F>(&mut self, name: &'static str, work: impl FnOnce(CancellationToken) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let work = work(self.stop.child_token());
+        self.tasks.spawn(async move {
+            work.await;
+            tracing::debug!(duty = name, "duty ended");
+        });
+    }
+
+    /// Asks every loop to end and waits for it.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        while let Some(ended) = self.tasks.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "a duty broke off");
+            }
+        }
+    }
+}
+
+/// Starts what every hub does.
+pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<OwnedEntry>) {
+    let store = hub.store.clone();
+    duties.spawn("audit_reads", |stop| audit_reads::run(store, reads, stop));
+}

@@ -1,0 +1,254 @@
+//! What an operation refuses, and why. Each variant maps to one public code.
+
+use protocol::validate::Invalid;
+use protocol::{ErrorBody, ErrorCode, ThreadStatus};
+use store::StoreError;
+
+/// The result of every operation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What an operation refuses, and why.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such operation.
+    #[error("there is no operation '{name}'")]
+    UnknownOperation {
+        /// What was asked for.
+        name: String,
+        /// The operation that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// The input is not what the operation takes.
+    #[error("{message}")]
+    Invalid {
+        /// The field, as a path; empty for the whole input.
+        field: String,
+        /// What is wrong with it.
+        message: String,
+        /// What would be right.
+        hint: Option<String>,
+    },
+    /// The request is too large.
+    #[error("the request is larger than {bytes_max} bytes")]
+    TooLarge {
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// The caller's token lacks a scope.
+    #[error("this operation needs the scope {scope}")]
+    MissingScope {
+        /// The scope.
+        scope: protocol::Scope,
+    },
+    /// The caller is outside the thread.
+    #[error("agent not allowed to {act} this thread")]
+    NotMember {
+        /// What it tried.
+        act: &'static str,
+    },
+    /// The request names another workspace.
+    #[error("this hub serves your own workspace only; the request names another")]
+    OtherWorkspace,
+    /// A payload names somebody else than the token does.
+    #[error("{field} names another identity than the token")]
+    ClaimMismatch {
+        /// The field.
+        field: &'static str,
+    },
+    /// The role may not do this.
+    #[error("{0}")]
+    InsufficientAuthority(String),
+    /// The object is not there, or not the caller's to see.
+    #[error("{what} not found")]
+    NotFound {
+        /// What was looked for.
+        what: &'static str,
+    },
+    /// The thread is over.
+    #[error("thread is closed; an operator or orchestrator can set it to active")]
+    ThreadClosed,
+    /// The loop guard holds the thread.
+    #[error("thread is paused after {turns} agent turns without a human")]
+    ThreadPaused {
+        /// How many.
+        turns: i64,
+    },
+    /// There is no such transition.
+    #[error("a {from} thread cannot become {to}")]
+    ImpossibleTransition {
+        /// Where it stands.
+        from: ThreadStatus,
+        /// Where it should go.
+        to: ThreadStatus,
+    },
+    /// The state does not allow it.
+    #[error("{0}")]
+    Conflict(String),
+    /// The key was used with other content.
+    #[error("idempotency_key was used before with other content")]
+    IdempotencyConflict {
+        /// The number of the message that has it.
+        seq: i64,
+    },
+    /// The caller's quota is used up.
+    #[error("quota of {what} exceeded; try again in {retry_after_ms} ms")]
+    RateLimited {
+        /// Which quota.
+        what: &'static str,
+        /// How long to wait.
+        retry_after_ms: u64,
+    },
+    /// It took too long.
+    #[error("the request took longer than {seconds} s")]
+    Timeout {
+        /// The limit.
+        seconds: u64,
+    },
+    /// The caller gave up.
+    #[error("the request was cancelled")]
+    Cancelled,
+    /// Too much to do.
+    #[error("the hub has too much to do right now; try again shortly")]
+    Overloaded,
+    /// The hub is stopping.
+    #[error("the hub is stopping; try again when it is back")]
+    Stopping,
+    /// The store said no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Something broke inside.
+    #[error("something broke inside the hub")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// A field that is not what it must be.
+    pub fn invalid(field: impl Into<String>, reason: impl std::fmt::Display) -> Self {
+        let field = field.into();
+        Self::Invalid { message: format!("{field} {reason}"), field, hint: None }
+    }
+
+    /// The same, with what would be right.
+    pub fn invalid_hint(
+        field: impl Into<String>,
+        reason: impl std::fmt::Display,
+        hint: impl Into<String>,
+    ) -> Self {
+        let field = field.into();
+        Self::Invalid { message: format!("{field} {reason}"), field, hint: Some(hint.into()) }
+    }
+
+    /// The public code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::UnknownOperation { .. } => ErrorCode::UnknownOperation,
+            Self::Invalid { .. } => ErrorCode::ValidationError,
+            Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
+            Self::MissingScope { .. } | Self::NotMember { .. } => ErrorCode::Forbidden,
+            Self::OtherWorkspace => ErrorCode::OutOfScopeWorkspace,
+            Self::ClaimMismatch { .. } => ErrorCode::ClaimMismatch,
+            Self::InsufficientAuthority(_) => ErrorCode::InsufficientAuthority,
+            Self::NotFound { .. } => ErrorCode::NotFound,
+            Self::ThreadClosed
+            | Self::ThreadPaused { .. }
+            | Self::ImpossibleTransition { .. }
+            | Self::Conflict(_) => ErrorCode::Conflict,
+            Self::IdempotencyConflict { .. } => ErrorCode::IdempotencyConflict,
+            Self::RateLimited { .. } => ErrorCode::RateLimited,
+            Self::Timeout { .. } => ErrorCode::Timeout,
+            Self::Cancelled => ErrorCode::Cancelled,
+            Self::Overloaded | Self::Store(StoreError::Overloaded) => ErrorCode::Overloaded,
+            Self::Store(StoreError::Full) => ErrorCode::StorageFull,
+            Self::Stopping | Self::Store(StoreError::Failed | StoreError::Closed) => {
+                ErrorCode::Unavailable
+            }
+            Self::Store(_) | Self::Internal(_) => ErrorCode::Internal,
+        }
+    }
+
+    /// What would be right, and what to do next.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownOperation { nearest, .. } => Some(match nearest {
+                Some(name) => format!("did you mean {name}?"),
+                None => {
+                    "list the tools, or GET /v1/openapi.json, to see every operation".to_owned()
+                }
+            }),
+            Self::Invalid { hint, .. } => hint.clone(),
+            Self::TooLarge { .. } => Some("send a long text in parts".to_owned()),
+            Self::MissingScope { scope } => Some(format!(
+                "ask the operator for a token: waystation token issue --scope {scope}"
+            )),
+            Self::NotMember { .. } => {
+                Some("ask a participant or the operator to add you: add_participants".to_owned())
+            }
+            Self::OtherWorkspace => Some("leave workspace_id out: your token names it".to_owned()),
+            Self::ClaimMismatch { field } => {
+                Some(format!("leave {field} out: your token says who you are"))
+            }
+            Self::NotFound { what: "thread" } => {
+                Some("list_threads shows the threads you take part in".to_owned())
+            }
+            Self::ThreadPaused { .. } => Some(
+                "a message of an operator continues it, or update_thread_status by an operator or \
+                 orchestrator"
+                    .to_owned(),
+            ),
+            Self::IdempotencyConflict { seq } => Some(format!(
+                "message {seq} of this thread has that key; use a new key for new content"
+            )),
+            Self::Store(StoreError::Full) => Some(
+                "free some room on the disk of the data folder; reading still works".to_owned(),
+            ),
+            Self::Store(StoreError::Overloaded) | Self::Overloaded => {
+                Some("send the same request again; an idempotency_key makes that safe".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// How long to wait before trying again.
+    pub fn retry_after_ms(&self) -> Option<u64> {
+        match self {
+            Self::RateLimited { retry_after_ms, .. } => Some(*retry_after_ms),
+            Self::Overloaded | Self::Store(StoreError::Overloaded) => Some(250),
+            Self::Stopping | Self::Store(StoreError::Failed | StoreError::Closed) => Some(1_000),
+            _ => None,
+        }
+    }
+
+    /// The error as every edge prints it. What lies behind an internal error stays inside.
+    pub fn body(&self, request_id: String) -> ErrorBody {
+        let code = self.code();
+        let message = match code {
+            ErrorCode::Internal => "something broke inside the hub".to_owned(),
+            _ => self.to_string(),
+        };
+        let field = match self {
+            Self::Invalid { field, .. } if !field.is_empty() => Some(field.clone()),
+            Self::ClaimMismatch { field } => Some((*field).to_owned()),
+            _ => None,
+        };
+        ErrorBody {
+            code,
+            message,
+            request_id,
+            retryable: code.is_retryable(),
+            retry_after_ms: self.retry_after_ms(),
+            field,
+            hint: self.hint(),
+        }
+    }
+}
+
+/// Names the field that a check refused.
+pub(crate) trait Checked<T> {
+    fn field(self, field: &str) -> Result<T>;
+}
+
+impl<T> Checked<T> for std::result::Result<T, Invalid> {
+    fn field(self, field: &str) -> Result<T> {
+        self.map_err(|reason| Error::invalid(field, reason))
+    }
+}

@@ -1,0 +1,130 @@
+//! The hub itself: the store, time, randomness, live readers and quotas behind every operation.
+
+use std::sync::Arc;
+
+use protocol::id::{RequestId, Uid};
+use protocol::{Caller, Timestamp, limits};
+use store::Store;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::audit::{Commitment, OwnedEntry};
+use crate::call::{Call, Identity, Trace};
+use crate::clock::{Clock, Entropy};
+use crate::duties::{self, Duties};
+use crate::live::Live;
+use crate::metrics::Metrics;
+use crate::quota::{Quotas, Rate};
+
+/// What an operator may choose about the hub's behaviour.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Posts an agent may make.
+    pub posts: Rate,
+    /// Other calls an agent may make.
+    pub calls: Rate,
+    /// Changes of speaker between agents without a human before a thread is paused; 0 for never.
+    pub agent_turns_max: i64,
+    /// A session not heard of for so long is offline.
+    pub session_fresh_ms: i64,
+    /// How long an idempotency key is remembered; `None` for as long as its thread.
+    pub idempotency_window_ms: Option<i64>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            posts: Rate { per_second: limits::POSTS_PER_SECOND, burst: limits::POSTS_BURST },
+            calls: Rate { per_second: limits::CALLS_PER_SECOND, burst: limits::CALLS_BURST },
+            agent_turns_max: limits::AGENT_TURNS_MAX,
+            session_fresh_ms: limits::SESSION_FRESH_MS,
+            idempotency_window_ms: None,
+        }
+    }
+}
+
+/// The hub itself.
+pub struct Hub {
+    /// Its memory.
+    pub store: Store,
+    /// Who waits for what.
+    pub live: Arc<Live>,
+    /// What it counts.
+    pub metrics: Metrics,
+    /// What its operator chose.
+    pub settings: Settings,
+    /// Ends when the hub is about to stop: long polls return what they have.
+    pub stopping: CancellationToken,
+    pub(crate) quotas: Quotas,
+    pub(crate) audit_reads: mpsc::Sender<OwnedEntry>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Hub {
+    /// Starts the hub on an open store, and its duties.
+    pub fn start(
+        store: Store,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> (Arc<Self>, Duties) {
+        let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
+        let hub = Arc::new(Self {
+            store,
+            live: Arc::default(),
+            metrics: Metrics::default(),
+            quotas: Quotas::new(settings.posts, settings.calls),
+            settings,
+            stopping: CancellationToken::new(),
+            audit_reads,
+            clock,
+            entropy,
+        });
+        let mut duties = Duties::default();
+        duties::start(&hub, &mut duties, entries);
+        (hub, duties)
+    }
+
+    /// The moment it is.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Fresh random bytes.
+    pub fn random<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.entropy.fill(&mut bytes);
+        bytes
+    }
+
+    /// A fresh id.
+    pub fn new_uid(&self, at: Timestamp) -> Uid {
+        Uid::new(at, self.random())
+    }
+
+    /// A request begins.
+    pub fn call(
+        self: &Arc<Self>,
+        caller: Arc<Caller>,
+        trace: Option<Trace>,
+        cancelled: CancellationToken,
+    ) -> Call {
+        let now = self.now();
+        // One draw of randomness serves the request's id and the salt of its commitments.
+        let random: [u8; 26] = self.random();
+        let (mut id, mut salt) = ([0; 10], [0; 16]);
+        let (head, tail) = random.split_at(10);
+        id.copy_from_slice(head);
+        salt.copy_from_slice(tail);
+        let request_id = RequestId(Uid::new(now, id));
+        let identity = Identity { caller, now, request_id, salt, trace };
+        Call {
+            hub: Arc::clone(self),
+            identity: Arc::new(identity),
+            cancelled,
+            action: "",
+            request: Commitment([0; 32]),
+        }
+    }
+}

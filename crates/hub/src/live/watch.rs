@@ -1,0 +1,169 @@
+//! A watch is a set of threads somebody waits for. It carries no messages: whoever is told reads
+//! on from its own cursor, so nothing can be lost or doubled here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+/// Everyone who waits.
+#[derive(Default)]
+pub struct Live {
+    index: Mutex<Index>,
+}
+
+#[derive(Default)]
+struct Index {
+    next_id: u64,
+    threads: HashMap<i64, HashMap<u64, Arc<Notify>>>,
+    members: HashMap<(String, String), HashMap<u64, Arc<Notify>>>,
+    everything: HashMap<u64, Arc<Notify>>,
+}
+
+/// What a watch is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Interest {
+    Thread(i64),
+    Member(String, String),
+    Everything,
+}
+
+/// A set of threads somebody waits for; it ends when it is dropped.
+pub struct Watch {
+    live: Arc<Live>,
+    id: u64,
+    notify: Arc<Notify>,
+    interests: Vec<Interest>,
+}
+
+impl Live {
+    /// Starts to watch nothing.
+    pub fn watch(self: &Arc<Self>) -> Watch {
+        let mut index = self.index.lock();
+        index.next_id += 1;
+        Watch {
+            live: Arc::clone(self),
+            id: index.next_id,
+            notify: Arc::new(Notify::new()),
+            interests: Vec::new(),
+        }
+    }
+
+    /// Something was committed in a thread.
+    pub fn announce(&self, thread_row: i64) {
+        let index = self.index.lock();
+        let of_thread = index.threads.get(&thread_row).into_iter().flat_map(HashMap::values);
+        for notify in of_thread.chain(index.everything.values()) {
+            notify.notify_one();
+        }
+    }
+
+    /// An agent became part of a thread.
+    pub fn announce_member(&self, workspace: &str, agent: &str) {
+        let index = self.index.lock();
+        let key = (workspace.to_owned(), agent.to_owned());
+        for notify in index.members.get(&key).into_iter().flat_map(HashMap::values) {
+            notify.notify_one();
+        }
+    }
+
+    /// How many watches there are on threads.
+    pub fn watchers(&self) -> usize {
+        self.index.lock().threads.values().map(HashMap::len).sum()
+    }
+}
+
+impl Watch {
+    /// Watches one thread more.
+    pub fn add_thread(&mut self, thread_row: i64) {
+        let interest = Interest::Thread(thread_row);
+        if self.interests.contains(&interest) {
+            return;
+        }
+        let mut index = self.live.index.lock();
+        index.threads.entry(thread_row).or_default().insert(self.id, Arc::clone(&self.notify));
+        drop(index);
+        self.interests.push(interest);
+    }
+
+    /// Watches for an agent becoming part of further threads.
+    pub fn add_member(&mut self, workspace: &str, agent: &str) {
+        let key = (workspace.to_owned(), agent.to_owned());
+        let mut index = self.live.index.lock();
+        index.members.entry(key.clone()).or_default().insert(self.id, Arc::clone(&self.notify));
+        drop(index);
+        self.interests.push(Interest::Member(key.0, key.1));
+    }
+
+    /// Watches every thread; for views that follow the whole log.
+    pub fn add_everything(&mut self) {
+        self.live.index.lock().everything.insert(self.id, Arc::clone(&self.notify));
+        self.interests.push(Interest::Everything);
+    }
+
+    /// Waits until something happened since the last call. What happens between two calls is kept.
+    pub async fn changed(&self) {
+        self.notify.notified().await;
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let mut index = self.live.index.lock();
+        for interest in self.interests.drain(..) {
+            match interest {
+                Interest::Thread(row) => forget(&mut index.threads, &row, self.id),
+                Interest::Member(workspace, agent) => {
+                    forget(&mut index.members, &(workspace, agent), self.id);
+                }
+                Interest::Everything => {
+                    index.everything.remove(&self.id);
+                }
+            }
+        }
+    }
+}
+
+fn forget<K: std::hash::Hash + Eq>(
+    map: &mut HashMap<K, HashMap<u64, Arc<Notify>>>,
+    key: &K,
+    id: u64,
+) {
+    if let Some(waiters) = map.get_mut(key) {
+        waiters.remove(&id);
+        if waiters.is_empty() {
+            map.remove(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_happens_before_the_wait_is_not_lost() {
+        let live = Arc::new(Live::default());
+        let mut watch = live.watch();
+        watch.add_thread(7);
+        live.announce(7);
+        watch.changed().await;
+    }
+
+    #[tokio::test]
+    async fn others_are_not_woken_and_nothing_stays_behind() {
+        let live = Arc::new(Live::default());
+        let mut watch = live.watch();
+        watch.add_thread(7);
+        watch.add_member("w", "a");
+        live.announce(8);
+        let woken = futures_util::FutureExt::now_or_never(watch.changed());
+        assert!(woken.is_none());
+        live.announce_member("w", "a");
+        watch.changed().await;
+        drop(watch);
+        let index = live.index.lock();
+        assert!(index.threads.is_empty() && index.members.is_empty());
+    }
+}

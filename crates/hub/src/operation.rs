@@ -1,0 +1,132 @@
+//! What an operation is: a request struct that documents, describes and runs itself.
+
+use std::future::Future;
+
+use protocol::Scope;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::call::Call;
+use crate::error::Result;
+
+/// One thing a caller can ask. The doc comment of the implementing struct is its documentation.
+pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
+    /// Its name, the same on every edge.
+    const NAME: &'static str;
+    /// Where it stands in REST.
+    const ROUTE: Route;
+    /// The coarse gate; finer rules are in `run`.
+    const SCOPE: Scope;
+    /// Whether it changes anything.
+    const EFFECT: Effect;
+    /// Which quota it uses.
+    const QUOTA: Quota = Quota::Calls;
+    /// The set of MCP tools it belongs to.
+    const TOOLSET: &'static str = "threads";
+    /// What it answers.
+    type Output: Serialize + JsonSchema + Send + Sync + 'static;
+
+    /// What it does.
+    fn run(self, call: &Call) -> impl Future<Output = Result<Self::Output>> + Send;
+
+    /// The answer in a few words, for models and people.
+    fn brief(output: &Self::Output) -> String;
+}
+
+/// Where an operation stands in REST. `{name}` in the path fills the field of that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The HTTP method.
+    pub method: Method,
+    /// The path, beginning with `/v1/`.
+    pub path: &'static str,
+}
+
+impl Route {
+    /// Read.
+    pub const fn get(path: &'static str) -> Self {
+        Self { method: Method::Get, path }
+    }
+
+    /// Create or do.
+    pub const fn post(path: &'static str) -> Self {
+        Self { method: Method::Post, path }
+    }
+
+    /// Set.
+    pub const fn put(path: &'static str) -> Self {
+        Self { method: Method::Put, path }
+    }
+
+    /// Remove.
+    pub const fn delete(path: &'static str) -> Self {
+        Self { method: Method::Delete, path }
+    }
+
+    /// The names between braces in the path.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static str> {
+        self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    }
+}
+
+/// An HTTP method, without HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// GET
+    Get,
+    /// POST
+    Post,
+    /// PUT
+    Put,
+    /// DELETE
+    Delete,
+}
+
+/// Whether an operation changes anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing changes.
+    Read,
+    /// Something is added or moved.
+    Write,
+    /// Something is taken away.
+    Destroy,
+}
+
+/// Which quota an operation uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quota {
+    /// Posts.
+    Posts,
+    /// Everything else.
+    Calls,
+}
+
+/// What an operation answered, in whatever form an edge needs.
+pub trait Answer: Send + Sync {
+    /// As JSON text.
+    fn json(&self) -> Vec<u8>;
+    /// As a JSON value.
+    fn value(&self) -> Value;
+    /// In a few words.
+    fn brief(&self) -> String;
+}
+
+/// The typed answer behind [`Answer`].
+pub(crate) struct Answered<O: Operation>(pub(crate) O::Output);
+
+impl<O: Operation> Answer for Answered<O> {
+    fn json(&self) -> Vec<u8> {
+        serde_json::to_vec(&self.0).expect("outputs are structs with text keys")
+    }
+
+    fn value(&self) -> Value {
+        serde_json::to_value(&self.0).expect("outputs are structs with text keys")
+    }
+
+    fn brief(&self) -> String {
+        O::brief(&self.0)
+    }
+}

@@ -1,0 +1,28 @@
+//! THE LIST: every operation of the hub, in the order of the documentation.
+
+use crate::agents::{HeartbeatSession, ListSessions};
+use crate::catalogue::{Catalogue, Entry};
+use crate::threads::{
+    AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
+    ReadMessages, RemoveParticipants, SummarizeThread, UpdateThreadStatus, WaitForMessages,
+};
+
+/// Every operation.
+pub fn catalogue() -> Catalogue {
+    Catalogue::new(vec![
+        Entry::of::<CreateThread>(),
+        Entry::of::<ListThreads>(),
+        Entry::of::<GetThread>(),
+        Entry::of::<PostMessage>(),
+        Entry::of::<ReadMessages>(),
+        Entry::of::<WaitForMessages>(),
+        Entry::of::<AckRead>(),
+        Entry::of::<GetMessage>(),
+        Entry::of::<SummarizeThread>(),
+        Entry::of::<UpdateThreadStatus>(),
+        Entry::of::<AddParticipants>(),
+        Entry::of::<RemoveParticipants>(),
+        Entry::of::<HeartbeatSession>(),
+        Entry::of::<ListSessions>(),
+    ])
+}

@@ -1,0 +1,86 @@
+//! Opening a thread.
+
+use protocol::{Scope, ThreadId, ThreadStatus, ThreadType, Timestamp, limits, validate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::NewThread;
+
+use super::rules;
+use crate::call::{Call, Change};
+use crate::error::{Checked, Result};
+use crate::operation::{Effect, Operation, Route};
+
+/// Open a new thread for agents to talk in. You may read and post in it; name the others in `participants`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateThread {
+    /// What the thread is about, in one line.
+    title: String,
+    /// What sort of thread it is: `conversation` (the default), `workflow` or `incident`.
+    #[serde(default, rename = "type")]
+    thread_type: ThreadType,
+    /// The agents that take part, by agent id.
+    #[serde(default)]
+    participants: Vec<String>,
+    /// Your workspace, if you want to be sure: your token names it.
+    workspace_id: Option<String>,
+    /// You, if you want to be sure: your token says who you are.
+    created_by: Option<String>,
+}
+
+/// The new thread.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CreateThreadOutput {
+    /// The thread.
+    thread_id: ThreadId,
+    /// Where it stands: `active`.
+    status: ThreadStatus,
+    /// When it was opened.
+    created_at: Timestamp,
+}
+
+impl Operation for CreateThread {
+    const NAME: &'static str = "create_thread";
+    const ROUTE: Route = Route::post("/v1/threads");
+    const SCOPE: Scope = Scope::ThreadsWrite;
+    const EFFECT: Effect = Effect::Write;
+    type Output = CreateThreadOutput;
+
+    async fn run(self, call: &Call) -> Result<CreateThreadOutput> {
+        rules::workspace(self.workspace_id.as_deref(), call.caller())?;
+        rules::claim("created_by", self.created_by.as_deref(), &call.caller().agent_id)?;
+        validate::line(&self.title, limits::TITLE_CHARS_MAX).field("title")?;
+        let participants = rules::agent_names("participants", self.participants)?;
+        let (id, now) = (call.new_thread_id(), call.now());
+        let (caller, title, thread_type) =
+            (call.identity.caller.clone(), self.title, self.thread_type);
+        let invited = participants.clone();
+        let output = call
+            .write(move |tx| {
+                tx.insert_thread(&NewThread {
+                    id,
+                    workspace: &caller.workspace_id,
+                    title: &title,
+                    thread_type,
+                    created_by: &caller.agent_id,
+                    participants: &participants,
+                    at: now,
+                })?;
+                let output = CreateThreadOutput {
+                    thread_id: id,
+                    status: ThreadStatus::Active,
+                    created_at: now,
+                };
+                Ok(Change::of(id.to_string(), output))
+            })
+            .await?;
+        for agent in &invited {
+            call.hub.live.announce_member(&call.caller().workspace_id, agent);
+        }
+        Ok(output)
+    }
+
+    fn brief(output: &CreateThreadOutput) -> String {
+        format!("opened {} ({})", output.thread_id, output.status)
+    }
+}

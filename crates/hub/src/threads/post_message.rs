@@ -1,0 +1,357 @@
+//! Posting a message.
+
+use std::hash::Hasher;
+
+use protocol::message::{Content, SCHEMA_VERSION, event_type};
+use protocol::thread::Transition;
+use protocol::{
+    Caller, MessageId, MessageKind, Metadata, Scope, ThreadId, ThreadStatus, Timestamp, Trust,
+    limits, validate,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{MessageRow, NewMessage, ReplyTo, ThreadRow, Tx};
+
+use super::rules::{self, Move};
+use crate::call::{Call, Change};
+use crate::error::{Checked, Error, Result};
+use crate::operation::{Effect, Operation, Quota, Route};
+
+/// Post a message to a thread: talk (`chat`) or a typed `event`. Give an `idempotency_key` so that a
+/// retry cannot post twice.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PostMessage {
+    /// The thread.
+    thread_id: String,
+    /// The text.
+    body: String,
+    /// `chat` (the default) or `event`.
+    kind: Option<MessageKind>,
+    /// Structured facts. An event needs `event_type`: finding_reported, fix_pushed,
+    /// re_review_requested, finding_verified, finding_rejected, thread_escalated, thread_resolved, or
+    /// a name of your own.
+    metadata: Option<Metadata>,
+    /// The message this one answers.
+    in_reply_to: Option<String>,
+    /// A key of your choice; the same key with the same content returns the first answer.
+    idempotency_key: Option<String>,
+    /// The version of this payload: 1.
+    schema_version: Option<i64>,
+    /// You, if you want to be sure: your token says who you are.
+    sender_agent_id: Option<String>,
+    /// Your session, if you want to be sure: your token names it.
+    sender_session_id: Option<String>,
+}
+
+/// The message as it was taken.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PostMessageOutput {
+    /// The message.
+    message_id: MessageId,
+    /// Its number in the thread.
+    seq: i64,
+    /// Where the thread stands after it.
+    thread_status: ThreadStatus,
+    /// When the hub took it.
+    created_at: Timestamp,
+    #[serde(skip)]
+    thread_row: i64,
+}
+
+impl Operation for PostMessage {
+    const NAME: &'static str = "post_message";
+    const ROUTE: Route = Route::post("/v1/threads/{thread_id}/messages");
+    const SCOPE: Scope = Scope::ThreadsWrite;
+    const EFFECT: Effect = Effect::Write;
+    const QUOTA: Quota = Quota::Posts;
+    type Output = PostMessageOutput;
+
+    async fn run(self, call: &Call) -> Result<PostMessageOutput> {
+        let draft = self.check(call)?;
+        let settings = (call.hub.settings.agent_turns_max, call.hub.settings.idempotency_window_ms);
+        let output = call.write(move |tx| draft.post(tx, settings)).await?;
+        call.hub.live.announce(output.thread_row);
+        Ok(output)
+    }
+
+    fn brief(output: &PostMessageOutput) -> String {
+        format!(
+            "posted {} as #{} (thread is {})",
+            output.message_id, output.seq, output.thread_status
+        )
+    }
+}
+
+/// A checked message on its way into a thread.
+struct Draft {
+    thread_id: ThreadId,
+    caller: std::sync::Arc<Caller>,
+    at: Timestamp,
+    kind: MessageKind,
+    body: String,
+    metadata: Option<String>,
+    moves_to: Option<ThreadStatus>,
+    in_reply_to: Option<MessageId>,
+    idempotency: Option<(String, i64)>,
+}
+
+impl PostMessage {
+    fn check(self, call: &Call) -> Result<Draft> {
+        let caller = call.caller();
+        rules::claim("sender_agent_id", self.sender_agent_id.as_deref(), &caller.agent_id)?;
+        rules::claim("sender_session_id", self.sender_session_id.as_deref(), &caller.session_id)?;
+        if self.schema_version.is_some_and(|version| version != SCHEMA_VERSION) {
+            return Err(Error::invalid("schema_version", format_args!("must be {SCHEMA_VERSION}")));
+        }
+        validate::message_body(&self.body).field("body")?;
+        let metadata = self.metadata.as_ref().map(Metadata::to_text);
+        if let (Some(value), Some(text)) = (&self.metadata, &metadata) {
+            value.check(text).field("metadata")?;
+        }
+        let kind = self.kind.unwrap_or(MessageKind::Chat);
+        let moves_to = check_kind(kind, self.metadata.as_ref())?;
+        let in_reply_to = self
+            .in_reply_to
+            .map(|text| text.parse().map_err(|_| Error::NotFound { what: "message in_reply_to" }))
+            .transpose()?;
+        let idempotency = self.idempotency_key.map(|key| {
+            validate::line(&key, limits::IDEMPOTENCY_KEY_CHARS_MAX).field("idempotency_key")?;
+            let hash = key_hash(&caller.agent_id, &key);
+            Ok::<_, Error>((key, hash))
+        });
+        Ok(Draft {
+            thread_id: rules::thread_id(&self.thread_id)?,
+            caller: std::sync::Arc::clone(&call.identity.caller),
+            at: call.now(),
+            kind,
+            body: self.body,
+            metadata,
+            moves_to,
+            in_reply_to,
+            idempotency: idempotency.transpose()?,
+        })
+    }
+}
+
+/// An event needs a type; two of the types move the thread.
+fn check_kind(kind: MessageKind, metadata: Option<&Metadata>) -> Result<Option<ThreadStatus>> {
+    match kind {
+        MessageKind::Chat => Ok(None),
+        MessageKind::System => Err(Error::invalid_hint(
+            "kind",
+            "may not be system",
+            "system messages are the hub's own; post chat or event",
+        )),
+        MessageKind::Event => {
+            let Some(name) = metadata.and_then(|metadata| metadata.text("event_type")) else {
+                return Err(Error::invalid_hint(
+                    "metadata.event_type",
+                    "is missing",
+                    format!("an event names its type: {}", event_type::ALL.join(", ")),
+                ));
+            };
+            validate::event_type(name).field("metadata.event_type")?;
+            Ok(match name {
+                event_type::THREAD_RESOLVED => Some(ThreadStatus::Resolved),
+                event_type::THREAD_ESCALATED => Some(ThreadStatus::Blocked),
+                _ => None,
+            })
+        }
+    }
+}
+
+/// A stable hash of a sender's key, for the index.
+fn key_hash(sender: &str, key: &str) -> i64 {
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    hasher.write(sender.as_bytes());
+    hasher.write(&[0]);
+    hasher.write(key.as_bytes());
+    i64::from_ne_bytes(hasher.finish().to_ne_bytes())
+}
+
+/// FNV-1a: tiny, and the same on every machine and in every version. The key itself is compared too.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Draft {
+    /// Appends the message, and whatever it moves, in one transaction.
+    fn post(
+        &self,
+        tx: &mut Tx<'_>,
+        (turns_max, window_ms): (i64, Option<i64>),
+    ) -> Result<Change<PostMessageOutput>> {
+        let mut thread = rules::lock(tx, self.thread_id, &self.caller, "post to")?;
+        if let Some(original) = self.original(tx, &thread, window_ms)? {
+            return Ok(Change::none(answer(&original)?));
+        }
+        if thread.status == ThreadStatus::Closed {
+            return Err(Error::ThreadClosed);
+        }
+        let is_human = self.caller.role.is_human();
+        if thread.paused.is_some() && !is_human {
+            return Err(Error::ThreadPaused { turns: thread.agent_turns });
+        }
+        let reply_to = self.reply_to(tx, &thread)?;
+        let step = self.moves_to.map(|to| Move {
+            to,
+            reason: self.body.lines().next().unwrap_or_default(),
+            by: &self.caller,
+            at: self.at,
+        });
+        let kind = step.map(|step| rules::check_move(tx, &thread, step)).transpose()?;
+        thread.head_seq += 1;
+        // Time never runs backwards within a thread, whatever the clock does.
+        thread.updated = thread.updated.max(self.at);
+        let output = PostMessageOutput {
+            message_id: MessageId::at(thread.updated, thread.row, thread.head_seq)
+                .ok_or(Error::Conflict("this thread is full".to_owned()))?,
+            seq: thread.head_seq,
+            thread_status: self.moves_to.unwrap_or(thread.status),
+            created_at: thread.updated,
+            thread_row: thread.row,
+        };
+        self.insert(tx, &thread, &output, reply_to)?;
+        if let (Some(step), Some(kind)) = (step, kind)
+            && kind != Transition::Unchanged
+        {
+            rules::apply_move(tx, &mut thread, step, kind)?;
+        }
+        self.count_turn(tx, &mut thread, turns_max)?;
+        tx.update_thread(&thread)?;
+        Ok(Change::of(output.message_id.to_string(), output))
+    }
+
+    fn insert(
+        &self,
+        tx: &mut Tx<'_>,
+        thread: &ThreadRow,
+        output: &PostMessageOutput,
+        reply_to: Option<ReplyTo>,
+    ) -> Result<()> {
+        Ok(tx.insert_message(&NewMessage {
+            thread_row: thread.row,
+            seq: output.seq,
+            created: output.created_at,
+            kind: self.kind,
+            trust: if self.caller.role.is_human() { Trust::Operator } else { Trust::Agent },
+            sender: &self.caller.agent_id,
+            session: &self.caller.session_id,
+            body: &self.body,
+            metadata: self.metadata.as_deref(),
+            reply_to,
+            idempotency: self.idempotency.as_ref().map(|(key, hash)| (key.as_str(), *hash)),
+            status_after: output.thread_status,
+        })?)
+    }
+
+    /// The message that was posted with this key before, if it says the same.
+    fn original(
+        &self,
+        tx: &mut Tx<'_>,
+        thread: &ThreadRow,
+        window_ms: Option<i64>,
+    ) -> Result<Option<MessageRow>> {
+        let Some((key, hash)) = &self.idempotency else { return Ok(None) };
+        let Some(found) = tx.message_by_key(thread.row, &self.caller.agent_id, key, *hash)? else {
+            return Ok(None);
+        };
+        if window_ms.is_some_and(|window| self.at.ms_since(found.created) > window) {
+            return Ok(None);
+        }
+        let before = Content {
+            kind: found.kind,
+            body: &found.body,
+            metadata: found.metadata.as_deref(),
+            in_reply_to: found.reply_id()?,
+        };
+        let now = Content {
+            kind: self.kind,
+            body: &self.body,
+            metadata: self.metadata.as_deref(),
+            in_reply_to: self.in_reply_to,
+        };
+        if before.digest() == now.digest() {
+            return Ok(Some(found));
+        }
+        Err(Error::IdempotencyConflict { seq: found.seq })
+    }
+
+    /// The message this one answers must stand in the same thread.
+    fn reply_to(&self, tx: &mut Tx<'_>, thread: &ThreadRow) -> Result<Option<ReplyTo>> {
+        const MISSING: Error = Error::NotFound { what: "message in_reply_to" };
+        let Some(id) = self.in_reply_to else { return Ok(None) };
+        let (created, row, seq) = id.place();
+        if row != thread.row {
+            return Err(MISSING);
+        }
+        match tx.message(row, seq)? {
+            Some(message) if message.created == created => Ok(Some(ReplyTo { seq, created })),
+            _ => Err(MISSING),
+        }
+    }
+
+    /// The loop guard: agents that talk for too long without a human are paused, visibly.
+    fn count_turn(&self, tx: &mut Tx<'_>, thread: &mut ThreadRow, turns_max: i64) -> Result<()> {
+        if self.caller.role.is_human() {
+            thread.agent_turns = 0;
+            thread.paused = None;
+            thread.last_speaker = None;
+            return Ok(());
+        }
+        if thread.last_speaker.as_deref() == Some(&*self.caller.agent_id) {
+            return Ok(());
+        }
+        thread.agent_turns += 1;
+        thread.last_speaker = Some(self.caller.agent_id.clone());
+        if turns_max == 0 || thread.agent_turns <= turns_max {
+            return Ok(());
+        }
+        thread.paused = Some(self.at);
+        let body = format!(
+            "paused: agents took {} turns without a human; a message of an operator continues",
+            thread.agent_turns
+        );
+        let metadata = serde_json::json!({
+            "event_type": "thread_paused", "agent_turns": thread.agent_turns,
+        });
+        rules::say(tx, thread, self.at, &body, &metadata.to_string())
+    }
+}
+
+fn answer(original: &MessageRow) -> Result<PostMessageOutput> {
+    Ok(PostMessageOutput {
+        message_id: original.id()?,
+        seq: original.seq,
+        thread_status: original.status_after,
+        created_at: original.created,
+        thread_row: original.thread_row,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_hash_never_changes() {
+        // Stored in every database: a change here would let retries post twice.
+        assert_eq!(
+            key_hash("reviewer_agent", "rv-find-219-1"),
+            key_hash("reviewer_agent", "rv-find-219-1")
+        );
+        assert_ne!(key_hash("a", "bc"), key_hash("ab", "c"));
+        assert_eq!(key_hash("", ""), -5_808_590_958_014_384_161);
+    }
+}

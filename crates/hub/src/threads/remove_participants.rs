@@ -1,0 +1,78 @@
+//! Taking agents out of a thread.
+
+use protocol::Scope;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::add_participants::ParticipantsOutput;
+use super::rules;
+use crate::call::{Call, Change};
+use crate::error::{Error, Result};
+use crate::operation::{Effect, Operation, Route};
+
+/// Remove agents from a thread. You may leave yourself; removing others takes the thread's creator, an
+/// operator or an orchestrator. Their messages stay.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemoveParticipants {
+    /// The thread.
+    thread_id: String,
+    /// The agents to remove, by agent id.
+    participants: Vec<String>,
+}
+
+impl Operation for RemoveParticipants {
+    const NAME: &'static str = "remove_participants";
+    const ROUTE: Route = Route::delete("/v1/threads/{thread_id}/participants");
+    const SCOPE: Scope = Scope::ThreadsWrite;
+    const EFFECT: Effect = Effect::Destroy;
+    type Output = ParticipantsOutput;
+
+    async fn run(self, call: &Call) -> Result<ParticipantsOutput> {
+        let id = rules::thread_id(&self.thread_id)?;
+        let gone = rules::agent_names("participants", self.participants)?;
+        if gone.is_empty() {
+            return Err(Error::invalid("participants", "must name at least one agent"));
+        }
+        let (caller, now) = (call.identity.caller.clone(), call.now());
+        let output = call
+            .write(move |tx| {
+                let mut thread = rules::lock(tx, id, &caller, "change")?;
+                let leaves_alone = gone.iter().all(|agent| *agent == caller.agent_id);
+                let may = caller.role.has_authority() || thread.created_by == caller.agent_id;
+                if !leaves_alone && !may {
+                    return Err(Error::InsufficientAuthority(
+                        "only the thread's creator, an operator or an orchestrator may remove others"
+                            .to_owned(),
+                    ));
+                }
+                let before = tx.participants(thread.row)?;
+                let there: Vec<&String> = gone.iter().filter(|a| before.contains(a)).collect();
+                if there.is_empty() {
+                    let thread_row = thread.row;
+                    return Ok(Change::none(ParticipantsOutput { thread_id: id, participants: before, thread_row }));
+                }
+                for agent in &there {
+                    tx.remove_participant(thread.row, agent)?;
+                }
+                let names = there.iter().map(|name| name.as_str()).collect::<Vec<_>>();
+                let body = format!("{} removed {}", caller.agent_id, names.join(", "));
+                let metadata = serde_json::json!({
+                    "event_type": "participants_removed", "participants": names, "by": caller.agent_id,
+                });
+                rules::say(tx, &mut thread, now, &body, &metadata.to_string())?;
+                tx.update_thread(&thread)?;
+                let participants = tx.participants(thread.row)?;
+                let output =
+                    ParticipantsOutput { thread_id: id, participants, thread_row: thread.row };
+                Ok(Change::of(id.to_string(), output).with_detail(metadata.to_string()))
+            })
+            .await?;
+        call.hub.live.announce(output.thread_row);
+        Ok(output)
+    }
+
+    fn brief(output: &ParticipantsOutput) -> String {
+        format!("{} has {}", output.thread_id, output.participants.join(", "))
+    }
+}

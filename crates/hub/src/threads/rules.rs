@@ -1,0 +1,216 @@
+//! What the thread operations share: who may enter, who one is, and how a thread moves.
+
+use protocol::thread::{Dispute, Transition, TransitionRefused};
+use protocol::{Caller, MessageKind, ThreadId, ThreadStatus, Timestamp, Trust, limits};
+use store::{FoldRow, NewMessage, ThreadAccess, ThreadRow, Tx};
+
+use super::summary::{Entry, Fold};
+use crate::error::{Error, Result};
+
+/// A payload field that names the caller must agree with the token.
+pub(crate) fn claim(field: &'static str, hint: Option<&str>, verified: &str) -> Result<()> {
+    match hint {
+        Some(hint) if hint != verified => Err(Error::ClaimMismatch { field }),
+        _ => Ok(()),
+    }
+}
+
+/// A payload field that names the workspace must name the caller's.
+pub(crate) fn workspace(hint: Option<&str>, caller: &Caller) -> Result<()> {
+    match hint {
+        Some(hint) if hint != caller.workspace_id => Err(Error::OtherWorkspace),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a thread id. What is no id names no thread.
+pub(crate) fn thread_id(text: &str) -> Result<ThreadId> {
+    text.parse().map_err(|_| Error::NotFound { what: "thread" })
+}
+
+/// The thread, if the caller may do this in it.
+pub(crate) fn enter(
+    tx: &mut Tx<'_>,
+    id: ThreadId,
+    caller: &Caller,
+    act: &'static str,
+) -> Result<ThreadRow> {
+    let access = tx.thread(id, &caller.agent_id)?;
+    admit(access, caller, act)
+}
+
+/// The same, and nobody else may change it until the commit.
+pub(crate) fn lock(
+    tx: &mut Tx<'_>,
+    id: ThreadId,
+    caller: &Caller,
+    act: &'static str,
+) -> Result<ThreadRow> {
+    let access = tx.lock_thread(id, &caller.agent_id)?;
+    admit(access, caller, act)
+}
+
+fn admit(access: Option<ThreadAccess>, caller: &Caller, act: &'static str) -> Result<ThreadRow> {
+    match access {
+        // A thread of another workspace answers exactly like a missing one.
+        Some(access) if access.thread.workspace == caller.workspace_id => {
+            if access.is_member || caller.role.has_authority() {
+                Ok(access.thread)
+            } else {
+                Err(Error::NotMember { act })
+            }
+        }
+        _ => Err(Error::NotFound { what: "thread" }),
+    }
+}
+
+/// Brings the thread's fold up to its head. Costs what is new since it was last asked for.
+pub(crate) fn fold(tx: &mut Tx<'_>, thread: &ThreadRow) -> Result<Fold> {
+    let mut fold = match tx.fold(thread.row)? {
+        // A fold that this version cannot read is made again from the log.
+        Some(row) => serde_json::from_str(&row.state).unwrap_or_default(),
+        None => Fold::default(),
+    };
+    while fold.through_seq() < thread.head_seq {
+        let page =
+            tx.messages_after(thread.row, fold.through_seq(), 500, limits::PAGE_BYTES_MAX)?;
+        if page.is_empty() {
+            break;
+        }
+        for message in &page {
+            fold.apply(&Entry {
+                seq: message.seq,
+                message_id: message.id()?,
+                sender: &message.sender,
+                kind: message.kind,
+                body: &message.body,
+                metadata: message.metadata.as_deref(),
+                in_reply_to: message.reply_id()?,
+            });
+        }
+    }
+    Ok(fold)
+}
+
+/// Keeps a fold for the next one who asks.
+pub(crate) fn keep_fold(tx: &mut Tx<'_>, thread: &ThreadRow, fold: &Fold) -> Result<()> {
+    let state = serde_json::to_string(fold).map_err(|error| Error::Internal(Box::new(error)))?;
+    Ok(tx.set_fold(thread.row, &FoldRow { through_seq: fold.through_seq(), state })?)
+}
+
+/// Who moves a thread, where to and why.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move<'a> {
+    pub(crate) to: ThreadStatus,
+    pub(crate) reason: &'a str,
+    pub(crate) by: &'a Caller,
+    pub(crate) at: Timestamp,
+}
+
+/// Whether the caller may move the thread there, and what that amounts to.
+pub(crate) fn check_move(
+    tx: &mut Tx<'_>,
+    thread: &ThreadRow,
+    step: Move<'_>,
+) -> Result<Transition> {
+    let ends = matches!(step.to, ThreadStatus::Resolved | ThreadStatus::Closed);
+    let dispute = if ends { fold(tx, thread)?.dispute() } else { Dispute::Settled };
+    let kind =
+        thread.status.change_to(step.to, step.by.role, dispute).map_err(
+            |refused| match refused {
+                TransitionRefused::Impossible { from, to } => {
+                    Error::ImpossibleTransition { from, to }
+                }
+                TransitionRefused::NeedsAuthority { .. } => {
+                    Error::InsufficientAuthority(refused.to_string())
+                }
+            },
+        )?;
+    if kind == Transition::Override && step.reason.trim().is_empty() {
+        return Err(Error::invalid_hint(
+            "reason",
+            "is missing",
+            "overriding a disputed, blocked or closed thread needs a reason, which is audited",
+        ));
+    }
+    Ok(kind)
+}
+
+/// Moves the thread and says so in it. The caller writes the thread back.
+pub(crate) fn apply_move(
+    tx: &mut Tx<'_>,
+    thread: &mut ThreadRow,
+    step: Move<'_>,
+    kind: Transition,
+) -> Result<()> {
+    let from = thread.status;
+    thread.status = step.to;
+    let because = if step.reason.is_empty() { String::new() } else { format!(": {}", step.reason) };
+    let body = format!("{} set this thread from {from} to {}{because}", step.by.agent_id, step.to);
+    let metadata = serde_json::json!({
+        "event_type": "status_changed",
+        "from": from,
+        "to": step.to,
+        "reason": step.reason,
+        "override": kind == Transition::Override,
+        "by": step.by.agent_id,
+        "role": step.by.role,
+    });
+    say(tx, thread, step.at, &body, &metadata.to_string())
+}
+
+/// The hub's own word in a thread. The caller writes the thread back.
+pub(crate) fn say(
+    tx: &mut Tx<'_>,
+    thread: &mut ThreadRow,
+    at: Timestamp,
+    body: &str,
+    metadata: &str,
+) -> Result<()> {
+    thread.head_seq += 1;
+    thread.updated = thread.updated.max(at);
+    Ok(tx.insert_message(&NewMessage {
+        thread_row: thread.row,
+        seq: thread.head_seq,
+        created: at,
+        kind: MessageKind::System,
+        trust: Trust::Hub,
+        sender: "waystation",
+        session: "hub",
+        body,
+        metadata: Some(metadata),
+        reply_to: None,
+        idempotency: None,
+        status_after: thread.status,
+    })?)
+}
+
+/// A page size: what was asked for, within limits.
+pub(crate) fn page_size(asked: Option<u32>) -> Result<usize> {
+    match asked {
+        None => Ok(limits::PAGE_DEFAULT),
+        Some(asked) => match usize::try_from(asked) {
+            Ok(size) if (1..=limits::PAGE_MAX).contains(&size) => Ok(size),
+            _ => {
+                Err(Error::invalid("limit", format_args!("must be from 1 to {}", limits::PAGE_MAX)))
+            }
+        },
+    }
+}
+
+/// The names of agents in a list, checked and without doubles.
+pub(crate) fn agent_names(field: &str, mut names: Vec<String>) -> Result<Vec<String>> {
+    use crate::error::Checked;
+    for (index, name) in names.iter().enumerate() {
+        protocol::validate::name(name).field(&format!("{field}[{index}]"))?;
+    }
+    names.sort();
+    names.dedup();
+    if names.len() > limits::PARTICIPANTS_MAX {
+        return Err(Error::invalid(
+            field,
+            format_args!("must name at most {} agents", limits::PARTICIPANTS_MAX),
+        ));
+    }
+    Ok(names)
+}

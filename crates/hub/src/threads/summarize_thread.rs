@@ -1,0 +1,79 @@
+//! Summarising a thread without a model.
+
+use protocol::{Scope, limits};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::rules;
+use super::summary::Summary;
+use crate::call::Call;
+use crate::error::{Error, Result};
+use crate::operation::{Effect, Operation, Route};
+
+/// Summarise a thread: what was found, fixed and verified, what is still open, with message numbers to
+/// read on. Costs the same for a long thread as for a short one.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SummarizeThread {
+    /// The thread.
+    thread_id: String,
+    /// How many of the newest messages highlights may come from, 200 unless you say otherwise.
+    /// Findings are counted over the whole thread.
+    max_messages: Option<u32>,
+}
+
+impl Operation for SummarizeThread {
+    const NAME: &'static str = "summarize_thread";
+    const ROUTE: Route = Route::get("/v1/threads/{thread_id}/summary");
+    const SCOPE: Scope = Scope::ThreadsRead;
+    const EFFECT: Effect = Effect::Read;
+    type Output = Summary;
+
+    async fn run(self, call: &Call) -> Result<Summary> {
+        let id = rules::thread_id(&self.thread_id)?;
+        let newest = self.max_messages.unwrap_or(limits::SUMMARY_MESSAGES_DEFAULT);
+        if newest == 0 {
+            return Err(Error::invalid("max_messages", "must be at least 1"));
+        }
+        let caller = call.identity.caller.clone();
+        let (thread, fold, known) = call
+            .read(move |tx| {
+                let thread = rules::enter(tx, id, &caller, "read")?;
+                let known = tx.fold(thread.row)?.map_or(0, |row| row.through_seq);
+                let fold = rules::fold(tx, &thread)?;
+                Ok((thread, fold, known))
+            })
+            .await?;
+        let mut summary = fold.summary(thread.status);
+        keep_newest(&mut summary, thread.head_seq - i64::from(newest));
+        if fold.through_seq() - known >= limits::SUMMARY_KEEP_EVERY {
+            // A view that can always be made again: kept without waiting for anybody's answer.
+            let kept = call.hub.store.write(move |tx| rules::keep_fold(tx, &thread, &fold)).await;
+            if let Err(error) = kept {
+                tracing::debug!(%error, "a folded summary was not kept");
+            }
+        }
+        Ok(summary)
+    }
+
+    fn brief(output: &Summary) -> String {
+        text(output)
+    }
+}
+
+/// Leaves out highlights of messages that are older than asked for, and counts them.
+fn keep_newest(summary: &mut Summary, after_seq: i64) {
+    summary.highlights.retain(|highlight| highlight.seq > after_seq);
+}
+
+/// The summary for a model or a person.
+fn text(summary: &Summary) -> String {
+    let mut text = format!("{} (thread is {})\n", summary.summary, summary.last_status);
+    for item in &summary.open_items {
+        text.push_str(&format!("- open #{}: {}\n", item.seq, item.text));
+    }
+    for highlight in &summary.highlights {
+        text.push_str(&format!("- #{}: {}\n", highlight.seq, highlight.text));
+    }
+    text
+}

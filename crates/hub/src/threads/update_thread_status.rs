@@ -1,0 +1,103 @@
+//! Moving a thread.
+
+use protocol::thread::Transition;
+use protocol::{Scope, ThreadId, ThreadStatus, Timestamp, limits, validate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rules::{self, Move};
+use crate::call::{Call, Change};
+use crate::error::{Checked, Result};
+use crate::operation::{Effect, Operation, Route};
+
+/// Change a thread's status. A worker may not resolve or close a thread that is blocked or has open or
+/// rejected findings; an operator or orchestrator may, with a `reason` that is audited.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateThreadStatus {
+    /// The thread.
+    thread_id: String,
+    /// `active`, `blocked`, `resolved` or `closed`.
+    status: ThreadStatus,
+    /// Why.
+    reason: Option<String>,
+    /// Structured facts about the change; they are audited.
+    metadata: Option<protocol::Metadata>,
+    /// You, if you want to be sure: your token says who you are.
+    agent_id: Option<String>,
+}
+
+/// Where the thread stands.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct UpdateThreadStatusOutput {
+    /// The thread.
+    thread_id: ThreadId,
+    /// Its status.
+    status: ThreadStatus,
+    /// When it changed.
+    updated_at: Timestamp,
+    #[serde(skip)]
+    thread_row: i64,
+}
+
+impl Operation for UpdateThreadStatus {
+    const NAME: &'static str = "update_thread_status";
+    const ROUTE: Route = Route::put("/v1/threads/{thread_id}/status");
+    const SCOPE: Scope = Scope::ThreadsWrite;
+    const EFFECT: Effect = Effect::Write;
+    type Output = UpdateThreadStatusOutput;
+
+    async fn run(self, call: &Call) -> Result<UpdateThreadStatusOutput> {
+        rules::claim("agent_id", self.agent_id.as_deref(), &call.caller().agent_id)?;
+        let id = rules::thread_id(&self.thread_id)?;
+        let reason = self.reason.unwrap_or_default();
+        if !reason.is_empty() {
+            validate::line(&reason, limits::REASON_CHARS_MAX).field("reason")?;
+        }
+        let metadata = self.metadata.as_ref().map(protocol::Metadata::to_text);
+        if let (Some(value), Some(text)) = (&self.metadata, &metadata) {
+            value.check(text).field("metadata")?;
+        }
+        let (caller, to, now) = (call.identity.caller.clone(), self.status, call.now());
+        let output = call
+            .write(move |tx| {
+                let mut thread = rules::lock(tx, id, &caller, "change")?;
+                let step = Move { to, reason: &reason, by: &caller, at: now };
+                let kind = rules::check_move(tx, &thread, step)?;
+                let unpauses = thread.paused.is_some()
+                    && to == ThreadStatus::Active
+                    && caller.role.has_authority();
+                if unpauses {
+                    thread.paused = None;
+                    thread.agent_turns = 0;
+                }
+                if kind != Transition::Unchanged {
+                    rules::apply_move(tx, &mut thread, step, kind)?;
+                }
+                let output = UpdateThreadStatusOutput {
+                    thread_id: id,
+                    status: to,
+                    updated_at: thread.updated,
+                    thread_row: thread.row,
+                };
+                if kind == Transition::Unchanged && !unpauses {
+                    return Ok(Change::none(output));
+                }
+                tx.update_thread(&thread)?;
+                let detail = serde_json::json!({
+                    "to": to,
+                    "reason": reason,
+                    "override": kind == Transition::Override,
+                    "metadata": metadata,
+                });
+                Ok(Change::of(id.to_string(), output).with_detail(detail.to_string()))
+            })
+            .await?;
+        call.hub.live.announce(output.thread_row);
+        Ok(output)
+    }
+
+    fn brief(output: &UpdateThreadStatusOutput) -> String {
+        format!("{} is {}", output.thread_id, output.status)
+    }
+}

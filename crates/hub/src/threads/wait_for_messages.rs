@@ -1,0 +1,190 @@
+//! Waiting for messages: the one thing that reliably reaches an agent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::{Caller, Message, Scope, ThreadId, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{ThreadRow, Tx};
+
+use super::read_messages::since_seq;
+use super::{rules, view};
+use crate::call::Call;
+use crate::error::{Error, Result};
+use crate::operation::{Effect, Operation, Route};
+
+/// Wait for messages of others and return as soon as there are some, at most 55 s. With `thread_id` it
+/// waits in one thread, from `since_seq` or your acknowledged mark; without it, in all your threads,
+/// from your marks. Acknowledge with `ack_read`, or the same messages come again.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WaitForMessages {
+    /// The thread; all threads you take part in when left out.
+    thread_id: Option<String>,
+    /// Wait for what comes after this number; only together with `thread_id`.
+    since_seq: Option<i64>,
+    /// How long to wait in milliseconds, 30000 unless you say otherwise, at most 55000; 0 looks once.
+    timeout_ms: Option<u64>,
+    /// How many messages, 50 unless you say otherwise, at most 200.
+    limit: Option<u32>,
+    /// You, if you want to be sure: your token says who you are.
+    agent_id: Option<String>,
+}
+
+/// What arrived.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WaitForMessagesOutput {
+    /// The messages, in order within each thread.
+    messages: Vec<Message>,
+    /// Where each of those threads stands.
+    threads: Vec<WaitedThread>,
+    /// Whether the time ran out with nothing to tell.
+    timed_out: bool,
+}
+
+/// Where a thread stands after what was returned.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WaitedThread {
+    /// The thread.
+    thread_id: ThreadId,
+    /// Acknowledge up to here, or pass it as `since_seq`.
+    next_seq: i64,
+    /// Whether there is more to read right now.
+    has_more: bool,
+}
+
+impl Operation for WaitForMessages {
+    const NAME: &'static str = "wait_for_messages";
+    const ROUTE: Route = Route::get("/v1/messages/wait");
+    const SCOPE: Scope = Scope::ThreadsRead;
+    const EFFECT: Effect = Effect::Read;
+    type Output = WaitForMessagesOutput;
+
+    async fn run(self, call: &Call) -> Result<WaitForMessagesOutput> {
+        rules::claim("agent_id", self.agent_id.as_deref(), &call.caller().agent_id)?;
+        let since = since_seq(self.since_seq)?;
+        if since.is_some() && self.thread_id.is_none() {
+            return Err(Error::invalid("since_seq", "goes together with thread_id"));
+        }
+        let timeout_ms = self.timeout_ms.unwrap_or(limits::WAIT_MS_DEFAULT);
+        if timeout_ms > limits::WAIT_MS_MAX {
+            return Err(Error::invalid(
+                "timeout_ms",
+                format_args!("must be at most {}", limits::WAIT_MS_MAX),
+            ));
+        }
+        let limit = rules::page_size(self.limit)?;
+        let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
+        let asked = Asked { caller: call.identity.caller.clone(), thread, since, limit };
+        wait(call, Arc::new(asked), Duration::from_millis(timeout_ms)).await
+    }
+
+    fn brief(output: &WaitForMessagesOutput) -> String {
+        if output.messages.is_empty() {
+            return "nothing new".to_owned();
+        }
+        let mut text = String::new();
+        for thread in &output.threads {
+            let of_thread: Vec<Message> = output
+                .messages
+                .iter()
+                .filter(|message| message.thread_id == thread.thread_id)
+                .cloned()
+                .collect();
+            text.push_str(&format!("{}\n{}", thread.thread_id, view::lines(&of_thread)));
+        }
+        text
+    }
+}
+
+struct Asked {
+    caller: Arc<Caller>,
+    thread: Option<ThreadId>,
+    since: Option<i64>,
+    limit: usize,
+}
+
+async fn wait(call: &Call, asked: Arc<Asked>, timeout: Duration) -> Result<WaitForMessagesOutput> {
+    let deadline = tokio::time::sleep(timeout);
+    tokio::pin!(deadline);
+    let mut watch = call.hub.live.watch();
+    if asked.thread.is_none() {
+        watch.add_member(&asked.caller.workspace_id, &asked.caller.agent_id);
+    }
+    loop {
+        // Watch first, look second: what is committed in between rings the watch.
+        let rows = watched_rows(call, &asked).await?;
+        rows.iter().for_each(|row| watch.add_thread(*row));
+        let asked_again = Arc::clone(&asked);
+        let found = call.read(move |tx| look(tx, &asked_again)).await?;
+        if !found.messages.is_empty() {
+            return Ok(found);
+        }
+        tokio::select! {
+            () = watch.changed() => {}
+            () = call.hub.stopping.cancelled() => return Ok(found),
+            () = &mut deadline => return Ok(WaitForMessagesOutput { timed_out: true, ..found }),
+        }
+    }
+}
+
+async fn watched_rows(call: &Call, asked: &Arc<Asked>) -> Result<Vec<i64>> {
+    let asked = Arc::clone(asked);
+    call.read(move |tx| match asked.thread {
+        Some(id) => Ok(vec![rules::enter(tx, id, &asked.caller, "read")?.row]),
+        None => Ok(tx.thread_rows_of(
+            &asked.caller.workspace_id,
+            &asked.caller.agent_id,
+            limits::WAIT_THREADS_MAX,
+        )?),
+    })
+    .await
+}
+
+/// What is there to tell right now.
+fn look(tx: &mut Tx<'_>, asked: &Asked) -> Result<WaitForMessagesOutput> {
+    let mut output =
+        WaitForMessagesOutput { messages: Vec::new(), threads: Vec::new(), timed_out: false };
+    let threads: Vec<(ThreadRow, i64)> = match asked.thread {
+        Some(id) => {
+            let thread = rules::enter(tx, id, &asked.caller, "read")?;
+            let since = match asked.since {
+                Some(since) => since,
+                None => {
+                    tx.cursor(thread.row, &asked.caller.agent_id)?.map_or(0, |c| c.last_read_seq)
+                }
+            };
+            vec![(thread, since)]
+        }
+        None => tx
+            .unread_threads_of(
+                &asked.caller.workspace_id,
+                &asked.caller.agent_id,
+                limits::WAIT_THREADS_MAX,
+            )?
+            .into_iter()
+            .map(|listed| (listed.thread, listed.last_read_seq))
+            .collect(),
+    };
+    for (thread, since) in threads {
+        let room = asked.limit.saturating_sub(output.messages.len());
+        if room == 0 {
+            break;
+        }
+        let mut next_seq = since;
+        let rows = tx.messages_after(thread.row, since, room, limits::PAGE_BYTES_MAX)?;
+        let before = output.messages.len();
+        for row in rows {
+            next_seq = row.seq;
+            if row.sender != asked.caller.agent_id {
+                output.messages.push(view::message(thread.id, row)?);
+            }
+        }
+        if output.messages.len() > before {
+            let has_more = next_seq < thread.head_seq;
+            output.threads.push(WaitedThread { thread_id: thread.id, next_seq, has_more });
+        }
+    }
+    Ok(output)
+}

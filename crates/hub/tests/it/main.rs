@@ -1,0 +1,11 @@
+//! The hub's promises, through its one door, on both engines.
+mod threads_spec;
+
+/// Runs one story on SQLite and on PostgreSQL.
+macro_rules! on_both {
+    ($($name:ident)*) => {
+        mod sqlite { $(#[tokio::test] async fn $name() { super::$name(testkit::On::Sqlite).await })* }
+        mod postgres { $(#[tokio::test] async fn $name() { super::$name(testkit::On::Postgres).await })* }
+    };
+}
+pub(crate) use on_both;

@@ -1,0 +1,58 @@
+//! What every route can reach.
+
+use std::sync::Arc;
+
+use hub::identity::Verifier;
+use hub::{Catalogue, Hub};
+use parking_lot::Mutex;
+use protocol::Timestamp;
+
+/// What every route can reach. Cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    /// The hub.
+    pub hub: Arc<Hub>,
+    /// The one door.
+    pub catalogue: Arc<Catalogue>,
+    /// Who is who.
+    pub verifier: Arc<Verifier>,
+    /// How the listener is reached.
+    pub web: Arc<WebSettings>,
+    pub(crate) openapi: Arc<str>,
+    pub(crate) last_ready: Arc<Mutex<Option<Timestamp>>>,
+}
+
+/// How the listener is reached, and who may reach it from a browser.
+#[derive(Clone, Debug, Default)]
+pub struct WebSettings {
+    /// Names by which requests may address the hub, beside loopback: `hub.example.org`.
+    pub allowed_hosts: Vec<String>,
+    /// Web origins that may call the hub from a browser: `https://app.example.org`.
+    pub allowed_origins: Vec<String>,
+    /// Where clients find the hub: `https://hub.example.org`.
+    pub public_url: String,
+    /// Outside issuers whose tokens count; they are named to clients that come without one.
+    pub authorization_servers: Vec<String>,
+    /// Lets callers in without a token; only ever set on a loopback listener.
+    pub open: Option<Arc<protocol::Caller>>,
+}
+
+impl App {
+    /// Puts the parts together.
+    pub fn new(
+        hub: Arc<Hub>,
+        catalogue: Arc<Catalogue>,
+        verifier: Arc<Verifier>,
+        web: WebSettings,
+    ) -> Self {
+        let openapi = crate::rest::openapi(&catalogue, &web.public_url).to_string();
+        Self {
+            hub,
+            catalogue,
+            verifier,
+            web: Arc::new(web),
+            openapi: openapi.into(),
+            last_ready: Arc::default(),
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
-use store::Store;
+use store::{Store, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +84,21 @@ impl Hub {
         let mut duties = Duties::default();
         duties::start(&hub, &mut duties, entries);
         (hub, duties)
+    }
+
+    /// Makes one small write durable, to show that it can.
+    pub async fn prove_writable(&self) -> Result<(), StoreError> {
+        let now = self.now().to_string();
+        self.store.write(move |tx| tx.set_fact("ready_at", &now)).await
+    }
+
+    /// Everything the hub counts, in the Prometheus text format.
+    #[expect(clippy::cast_precision_loss, reason = "these counts are far below 2^52")]
+    pub fn metrics_text(&self) -> String {
+        self.metrics.render(&[
+            ("waystation_writes_waiting", "Changes waiting for the writer.", self.store.writes_waiting() as f64),
+            ("waystation_watchers", "Threads watched by live readers.", self.live.watchers() as f64),
+        ])
     }
 
     /// The moment it is.

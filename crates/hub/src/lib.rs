@@ -13,6 +13,7 @@ pub mod clock;
 pub mod duties;
 mod error;
 mod hub;
+pub mod identity;
 pub mod live;
 mod metrics;
 mod operation;

@@ -3,7 +3,9 @@
 mod bridge;
 mod client;
 mod listener;
+mod routes;
 
-pub use bridge::{Bridge, Connect};
-pub use client::{Client, ClientError};
+pub use bridge::{Bridge, Connect, Connection};
+pub use client::{Called, Client, ClientError};
 pub use listener::{Greeting, Sockets, serve};
+pub use routes::{Owner, OwnerInfo, routes};

@@ -43,7 +43,7 @@ fn host_is_ours(uri: &Uri, headers: &HeaderMap, web: &WebSettings) -> bool {
         // Two hosts, two opinions.
         _ => return false,
     };
-    let from_uri = uri.authority().map(axum::http::uri::Authority::as_str);
+    let from_uri = uri.authority().map(http::uri::Authority::as_str);
     match (from_header, from_uri) {
         (Some(header), Some(uri)) if !header.eq_ignore_ascii_case(uri) => false,
         (Some(host), _) | (None, Some(host)) => is_known(host, web),
@@ -70,7 +70,8 @@ fn is_known(host: &str, web: &WebSettings) -> bool {
 }
 
 fn is_port(text: &str) -> bool {
-    text.strip_prefix(':').is_some_and(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
+    text.strip_prefix(':')
+        .is_some_and(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Programs send no Origin; a browser always does when it matters.
@@ -101,12 +102,22 @@ mod tests {
 
     #[test]
     fn only_our_own_names_are_hosts() {
-        for good in ["127.0.0.1", "127.0.0.1:7788", "LOCALHOST:1", "[::1]:7788", "hub.example.org"] {
+        for good in ["127.0.0.1", "127.0.0.1:7788", "LOCALHOST:1", "[::1]:7788", "hub.example.org"]
+        {
             assert!(is_known(good, &web()), "{good}");
         }
         for bad in [
-            "evil.com", "127.0.0.1.nip.io", "localhost.", "localhost.evil.com", "127.0.0.1:80:80",
-            "[::1", "[::1]x", "", "127.0.0.1:", "user@127.0.0.1", "0x7f.1",
+            "evil.com",
+            "127.0.0.1.nip.io",
+            "localhost.",
+            "localhost.evil.com",
+            "127.0.0.1:80:80",
+            "[::1",
+            "[::1]x",
+            "",
+            "127.0.0.1:",
+            "user@127.0.0.1",
+            "0x7f.1",
         ] {
             assert!(!is_known(bad, &web()), "{bad}");
         }

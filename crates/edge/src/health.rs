@@ -25,9 +25,8 @@ pub(crate) async fn readyz(State(app): State<App>) -> Response {
         return (StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into_response();
     }
     let now = app.hub.now();
-    let fresh = app.last_ready.lock().is_some_and(|last| {
-        (0..READY_FRESH_MS).contains(&now.ms_since(last))
-    });
+    let fresh =
+        app.last_ready.lock().is_some_and(|last| (0..READY_FRESH_MS).contains(&now.ms_since(last)));
     if fresh {
         return "ok\n".into_response();
     }

@@ -42,3 +42,8 @@ pub fn router(app: &App) -> Router {
         .layer(from_fn_with_state(app.clone(), guard::check_host_and_origin))
         .with_state(app.clone())
 }
+
+/// The routes of the private socket: the public ones, any operation by name, and the owner's affairs.
+pub fn private_router(app: &App, owner: local::Owner) -> Router {
+    router(app).merge(local::routes(owner).with_state(app.clone()))
+}

@@ -1,8 +1,5 @@
 //! The accept loop: connections with limits and timeouts, TLS or plain, drained before the end.
 
-use std::future::Future;
-use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::Router;
@@ -22,6 +19,36 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::error::EdgeError;
+use crate::tls::{self, Certificate};
+
+/// A bound address, with encryption if there is any.
+pub struct Listening {
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+}
+
+impl Listening {
+    /// Binds an address; a certificate makes it https.
+    pub async fn bind(address: &str, certificate: Option<&Certificate>) -> Result<Self, EdgeError> {
+        let tls = certificate.map(tls::acceptor).transpose()?;
+        Ok(Self { listener: bind(address).await?, tls })
+    }
+
+    /// Where clients reach it.
+    pub fn url(&self) -> Result<String, EdgeError> {
+        let address = self
+            .listener
+            .local_addr()
+            .map_err(|source| EdgeError::Bind { address: "the listener".to_owned(), source })?;
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        Ok(format!("{scheme}://{address}"))
+    }
+
+    /// Serves a router until told to stop.
+    pub async fn serve(self, router: Router, stop: CancellationToken) {
+        serve(self.listener, router, self.tls, stop).await;
+    }
+}
 
 /// Binds a TCP address.
 pub async fn bind(address: &str) -> Result<TcpListener, EdgeError> {
@@ -37,15 +64,11 @@ pub async fn serve(
     tls: Option<TlsAcceptor>,
     stop: CancellationToken,
 ) {
-    let accept = move || {
-        let accepted = listener.accept();
-        Box::pin(accepted) as Pin<Box<dyn Future<Output = _> + Send + '_>>
-    };
     let mut connections = Connections::new(stop.clone());
     loop {
         let Some(permit) = connections.place().await else { break };
-        let accepted: std::io::Result<(TcpStream, SocketAddr)> = tokio::select! {
-            accepted = accept() => accepted,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
             () = stop.cancelled() => break,
         };
         let (stream, _) = match accepted {
@@ -114,17 +137,27 @@ impl Connections {
         }
     }
 
-    fn start_tcp(&mut self, stream: TcpStream, router: Router, tls: Option<TlsAcceptor>, place: Place) {
+    fn start_tcp(
+        &mut self,
+        stream: TcpStream,
+        router: Router,
+        tls: Option<TlsAcceptor>,
+        place: Place,
+    ) {
         let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
         self.tasks.spawn(async move {
             let _place = place;
             match tls {
                 None => run(builder, watcher, stream, router).await,
-                Some(tls) => match tokio::time::timeout(limits::HEADER_READ_TIMEOUT, tls.accept(stream)).await {
-                    Ok(Ok(stream)) => run(builder, watcher, stream, router).await,
-                    Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                    Err(_) => tracing::debug!("a TLS handshake took too long"),
-                },
+                Some(tls) => {
+                    match tokio::time::timeout(limits::HEADER_READ_TIMEOUT, tls.accept(stream))
+                        .await
+                    {
+                        Ok(Ok(stream)) => run(builder, watcher, stream, router).await,
+                        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                        Err(_) => tracing::debug!("a TLS handshake took too long"),
+                    }
+                }
             }
         });
     }
@@ -155,7 +188,8 @@ async fn run<S>(builder: Builder<TokioExecutor>, watcher: Watcher, stream: S, ro
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let service = router.map_request(|request: Request<Incoming>| request.map(axum::body::Body::new));
+    let service =
+        router.map_request(|request: Request<Incoming>| request.map(axum::body::Body::new));
     let service = TowerToHyperService::new(service);
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     if let Err(error) = watcher.watch(connection.into_owned()).await {

@@ -75,8 +75,7 @@ fn of_body(body: ErrorBody, status: u16) -> Response {
     let request_id = body.request_id.clone();
     let json = serde_json::to_vec(&ErrorEnvelope { error: body })
         .expect("an error is a struct of text and numbers");
-    let mut response =
-        (status, [(header::CONTENT_TYPE, "application/json")], json).into_response();
+    let mut response = (status, [(header::CONTENT_TYPE, "application/json")], json).into_response();
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&request_id) {
         headers.insert(REQUEST_ID, value);

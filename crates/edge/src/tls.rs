@@ -45,7 +45,10 @@ pub fn acceptor(certificate: &Certificate) -> Result<TlsAcceptor, EdgeError> {
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
-        .map_err(|error| EdgeError::Tls { path: "the certificate".to_owned(), reason: error.to_string() })?;
+        .map_err(|error| EdgeError::Tls {
+            path: "the certificate".to_owned(),
+            reason: error.to_string(),
+        })?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
@@ -53,9 +56,8 @@ pub fn acceptor(certificate: &Certificate) -> Result<TlsAcceptor, EdgeError> {
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 
 fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, EdgeError> {
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_file_iter(path)
-        .map_err(|error| bad_file(path, &error))?
-        .collect();
+    let chain: Result<Vec<_>, _> =
+        CertificateDer::pem_file_iter(path).map_err(|error| bad_file(path, &error))?.collect();
     match chain {
         Ok(chain) if !chain.is_empty() => Ok(chain),
         Ok(_) => Err(bad_file(path, &"it holds no certificate")),
@@ -71,7 +73,8 @@ fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, EdgeError> {
 fn local(folder: &Path, names: &[String]) -> Result<Identity, EdgeError> {
     let failed = |error: rcgen::Error| bad_file(folder, &error);
     let (authority_key, authority_pem) = authority(folder)?;
-    let issuer = Issuer::from_ca_cert_pem(&authority_pem, authority_key).map_err(failed)?;
+    let authority_params = authority_params().map_err(failed)?;
+    let issuer = Issuer::from_params(&authority_params, authority_key);
     let key = KeyPair::generate().map_err(failed)?;
     let mut params = CertificateParams::new(Vec::new()).map_err(failed)?;
     params.distinguished_name.push(DnType::CommonName, "Waystation");
@@ -85,7 +88,8 @@ fn local(folder: &Path, names: &[String]) -> Result<Identity, EdgeError> {
     let leaf = params.signed_by(&key, &issuer).map_err(failed)?;
     let authority_der = CertificateDer::from_pem_slice(authority_pem.as_bytes())
         .map_err(|error| bad_file(folder, &error))?;
-    let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(|error| bad_file(folder, &error))?;
+    let key =
+        PrivateKeyDer::try_from(key.serialize_der()).map_err(|error| bad_file(folder, &error))?;
     Ok((vec![leaf.der().clone(), authority_der], key))
 }
 
@@ -93,21 +97,26 @@ fn authority(folder: &Path) -> Result<(KeyPair, String), EdgeError> {
     let failed = |error: rcgen::Error| bad_file(folder, &error);
     let (key_path, certificate_path) = (folder.join("ca.key"), folder.join(LOCAL_AUTHORITY_FILE));
     if key_path.exists() {
-        let read = |path: &Path| {
-            std::fs::read_to_string(path).map_err(|error| bad_file(path, &error))
-        };
+        let read =
+            |path: &Path| std::fs::read_to_string(path).map_err(|error| bad_file(path, &error));
         let key = KeyPair::from_pem(&read(&key_path)?).map_err(failed)?;
         return Ok((key, read(&certificate_path)?));
     }
     let key = KeyPair::generate().map_err(failed)?;
-    let mut params = CertificateParams::new(Vec::new()).map_err(failed)?;
-    params.distinguished_name.push(DnType::CommonName, "Waystation local authority");
-    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    let params = authority_params().map_err(failed)?;
     let certificate = params.self_signed(&key).map_err(failed)?.pem();
     write_private(&certificate_path, &certificate)?;
     write_private(&key_path, &key.serialize_pem())?;
     Ok((key, certificate))
+}
+
+/// What the authority is called and may do; the same every time, so that its signatures fit.
+fn authority_params() -> Result<CertificateParams, rcgen::Error> {
+    let mut params = CertificateParams::new(Vec::new())?;
+    params.distinguished_name.push(DnType::CommonName, "Waystation local authority");
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    Ok(params)
 }
 
 fn write_private(path: &Path, text: &str) -> Result<(), EdgeError> {

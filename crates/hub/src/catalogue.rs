@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use protocol::{Scope, limits, validate};
@@ -51,6 +52,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether it waits for others, so that it must not hold a place meanwhile.
+    pub fn waits(&self) -> bool {
+        self.quota == Quota::Waits
+    }
+
     /// Forgets the types of an operation.
     pub fn of<O: Operation>() -> Self {
         let mut input_schema = schema::<O>();
@@ -155,8 +161,12 @@ async fn admitted(entry: &Entry, call: Call, input: Input) -> Result<Box<dyn Ans
     }
     call.hub.quotas.take(call.caller(), entry.quota, call.now())?;
     input.check()?;
+    let _place = match entry.waits() {
+        true => None,
+        false => Some(place(&call).await?),
+    };
     let cancelled = call.cancelled.clone();
-    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call, input));
+    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call.clone(), input));
     tokio::select! {
         biased;
         result = work => result.unwrap_or(Err(Error::Timeout {
@@ -164,6 +174,22 @@ async fn admitted(entry: &Entry, call: Call, input: Input) -> Result<Box<dyn Ans
         })),
         () = cancelled.cancelled() => Err(Error::Cancelled),
     }
+}
+
+/// One of the places for requests in flight; a long queue for them is refused.
+async fn place(call: &Call) -> Result<tokio::sync::SemaphorePermit<'_>> {
+    let places = &call.hub.places;
+    if let Ok(place) = places.try_acquire() {
+        return Ok(place);
+    }
+    let waiting = call.hub.waiting.fetch_add(1, Ordering::Relaxed);
+    let place = if waiting < limits::REQUESTS_WAITING_MAX {
+        places.acquire().await.map_err(|_| Error::Stopping)
+    } else {
+        Err(Error::Overloaded)
+    };
+    call.hub.waiting.fetch_sub(1, Ordering::Relaxed);
+    place
 }
 
 impl Input {

@@ -1,17 +1,19 @@
 //! The hub itself: the store, time, randomness, live readers and quotas behind every operation.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
 use store::{Store, StoreError};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::audit::{Commitment, OwnedEntry};
 use crate::call::{Call, Identity, Trace};
 use crate::clock::{Clock, Entropy};
 use crate::duties::{self, Duties};
+use crate::identity::{KeyRing, Revocations};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
@@ -43,6 +45,22 @@ impl Default for Settings {
     }
 }
 
+/// What a hub is made of.
+pub struct Parts {
+    /// Its memory.
+    pub store: Store,
+    /// What its operator chose.
+    pub settings: Settings,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Where randomness comes from.
+    pub entropy: Arc<dyn Entropy>,
+    /// The keys that sign the tokens it issues.
+    pub keys: Arc<KeyRing>,
+    /// Tokens that are refused before their time.
+    pub revocations: Arc<Revocations>,
+}
+
 /// The hub itself.
 pub struct Hub {
     /// Its memory.
@@ -55,6 +73,12 @@ pub struct Hub {
     pub settings: Settings,
     /// Ends when the hub is about to stop: long polls return what they have.
     pub stopping: CancellationToken,
+    /// The keys that sign the tokens it issues.
+    pub keys: Arc<KeyRing>,
+    /// Tokens that are refused before their time.
+    pub revocations: Arc<Revocations>,
+    pub(crate) places: Semaphore,
+    pub(crate) waiting: AtomicUsize,
     pub(crate) quotas: Quotas,
     pub(crate) audit_reads: mpsc::Sender<OwnedEntry>,
     clock: Arc<dyn Clock>,
@@ -63,12 +87,8 @@ pub struct Hub {
 
 impl Hub {
     /// Starts the hub on an open store, and its duties.
-    pub fn start(
-        store: Store,
-        settings: Settings,
-        clock: Arc<dyn Clock>,
-        entropy: Arc<dyn Entropy>,
-    ) -> (Arc<Self>, Duties) {
+    pub fn start(parts: Parts) -> (Arc<Self>, Duties) {
+        let Parts { store, settings, clock, entropy, keys, revocations } = parts;
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let hub = Arc::new(Self {
             store,
@@ -77,6 +97,10 @@ impl Hub {
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
+            places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
+            waiting: AtomicUsize::new(0),
+            keys,
+            revocations,
             audit_reads,
             clock,
             entropy,
@@ -96,8 +120,16 @@ impl Hub {
     #[expect(clippy::cast_precision_loss, reason = "these counts are far below 2^52")]
     pub fn metrics_text(&self) -> String {
         self.metrics.render(&[
-            ("waystation_writes_waiting", "Changes waiting for the writer.", self.store.writes_waiting() as f64),
-            ("waystation_watchers", "Threads watched by live readers.", self.live.watchers() as f64),
+            (
+                "waystation_writes_waiting",
+                "Changes waiting for the writer.",
+                self.store.writes_waiting() as f64,
+            ),
+            (
+                "waystation_watchers",
+                "Threads watched by live readers.",
+                self.live.watchers() as f64,
+            ),
         ])
     }
 

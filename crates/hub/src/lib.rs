@@ -26,7 +26,7 @@ pub use call::{Call, Change, Trace};
 pub use catalogue::{Catalogue, Entry, Input};
 pub use clock::{Clock, Entropy, SystemClock, SystemEntropy};
 pub use error::{Error, Result};
-pub use hub::{Hub, Settings};
+pub use hub::{Hub, Parts, Settings};
 pub use metrics::Metrics;
 pub use operation::{Answer, Effect, Method, Operation, Quota, Route};
 pub use operations::catalogue;

@@ -1,5 +1,6 @@
 //! THE LIST: every operation of the hub, in the order of the documentation.
 
+use crate::admin::{IssueToken, ListTokens, ReadAudit, RevokeToken};
 use crate::agents::{HeartbeatSession, ListSessions};
 use crate::catalogue::{Catalogue, Entry};
 use crate::threads::{
@@ -24,5 +25,9 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<RemoveParticipants>(),
         Entry::of::<HeartbeatSession>(),
         Entry::of::<ListSessions>(),
+        Entry::of::<IssueToken>(),
+        Entry::of::<ListTokens>(),
+        Entry::of::<RevokeToken>(),
+        Entry::of::<ReadAudit>(),
     ])
 }

@@ -37,7 +37,7 @@ impl Quotas {
     pub(crate) fn take(&self, caller: &Caller, quota: Quota, now: Timestamp) -> Result<()> {
         let (rate, what, kind) = match quota {
             Quota::Posts => (self.posts, "messages", 0),
-            Quota::Calls => (self.calls, "calls", 1),
+            Quota::Calls | Quota::Waits => (self.calls, "calls", 1),
         };
         let step_us = 1_000_000 / i64::from(rate.per_second.max(1));
         let room_us = step_us * i64::from(rate.burst.max(1));

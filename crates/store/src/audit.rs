@@ -140,6 +140,22 @@ impl Tx<'_> {
         )
     }
 
+    /// Entries of a workspace after a number, in order.
+    pub fn audit_of_workspace_after(
+        &mut self,
+        workspace: &str,
+        after_id: i64,
+        limit: usize,
+    ) -> Result<Vec<AuditRow>> {
+        self.query(
+            "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
+                    outcome, request, response, salt, detail
+             FROM audit WHERE id > ?1 AND workspace = ?2 ORDER BY id LIMIT ?3",
+            &[after_id.into(), workspace.into(), limit_param(limit)],
+            audit_row,
+        )
+    }
+
     /// The newest entries of a workspace, the newest first.
     pub fn audit_newest(&mut self, workspace: &str, limit: usize) -> Result<Vec<AuditRow>> {
         self.query(

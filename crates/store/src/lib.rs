@@ -26,7 +26,7 @@ mod value;
 mod writer;
 
 pub use audit::{AuditEntry, AuditRow, SealRow};
-pub use backup::{BackupReport, restore, verify_backup};
+pub use backup::{BackupReport, backup, restore, verify_backup};
 pub use cursors::CursorRow;
 pub use engine::Engine;
 pub use error::{Result, StoreError};

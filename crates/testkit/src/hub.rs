@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use hub::{Catalogue, Clock, Error, Hub, Input, Settings, SystemEntropy};
+use hub::identity::{IdentityConfig, KeyRing};
+use hub::{Catalogue, Clock, Error, Hub, Input, Parts, Settings, SystemEntropy};
 use protocol::{Caller, Role, Timestamp};
 use serde_json::Value;
 use store::Store;
@@ -41,7 +42,7 @@ pub struct TestHub {
     /// Its clock.
     pub clock: Arc<ManualClock>,
     duties: hub::duties::Duties,
-    _folder: Option<tempfile::TempDir>,
+    _folders: (Option<tempfile::TempDir>, tempfile::TempDir),
 }
 
 /// Which database a test runs on.
@@ -88,13 +89,20 @@ impl TestHub {
     pub fn with(on: On, settings: Settings) -> Self {
         let (store, folder) = open_store(on);
         let clock = Arc::new(ManualClock::default());
-        let (hub, duties) = Hub::start(
+        let keys_folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let authority = IdentityConfig::default().authority().expect("the defaults are good");
+        let keys = KeyRing::open(&keys_folder.path().join("keys"), authority, clock.now())
+            .expect("fresh keys can be made");
+        let (hub, duties) = Hub::start(Parts {
             store,
             settings,
-            Arc::clone(&clock) as _,
-            Arc::new(SystemEntropy::default()),
-        );
-        Self { hub, catalogue: Arc::new(hub::catalogue()), clock, duties, _folder: folder }
+            clock: Arc::clone(&clock) as _,
+            entropy: Arc::new(SystemEntropy::default()),
+            keys: Arc::new(keys),
+            revocations: Arc::default(),
+        });
+        let catalogue = Arc::new(hub::catalogue());
+        Self { hub, catalogue, clock, duties, _folders: (folder, keys_folder) }
     }
 
     /// Calls an operation through the door.

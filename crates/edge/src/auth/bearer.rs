@@ -51,7 +51,9 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = match (values.next(), values.next()) {
         (None, _) => return Ok(None),
-        (Some(value), None) => value.to_str().map_err(|_| "the Authorization header is not text")?,
+        (Some(value), None) => {
+            value.to_str().map_err(|_| "the Authorization header is not text")?
+        }
         _ => return Err("the request carries two Authorization headers"),
     };
     match value.split_once(' ') {

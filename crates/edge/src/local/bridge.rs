@@ -25,7 +25,9 @@ pub trait Connect {
     type Write: AsyncWrite + Unpin;
 
     /// Connects, or says in a sentence why it cannot.
-    fn connect(&mut self) -> impl Future<Output = Result<Connection<Self::Read, Self::Write>, String>>;
+    fn connect(
+        &mut self,
+    ) -> impl Future<Output = Result<Connection<Self::Read, Self::Write>, String>>;
 }
 
 /// What a client has asked and an owner has not answered.
@@ -234,6 +236,7 @@ fn may_repeat(message: &Value) -> bool {
         return true;
     }
     let name = message.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
-    let has_key = message.pointer("/params/arguments/idempotency_key").is_some_and(Value::is_string);
+    let has_key =
+        message.pointer("/params/arguments/idempotency_key").is_some_and(Value::is_string);
     has_key || !matches!(name, "create_thread" | "post_message")
 }

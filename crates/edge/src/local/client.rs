@@ -37,13 +37,16 @@ impl From<EdgeError> for ClientError {
 impl Client {
     /// Connects to the owner.
     pub async fn connect(socket: &Path, greeting: &Greeting) -> Result<Self, EdgeError> {
-        let stream = UnixStream::connect(socket).await.map_err(|source| EdgeError::Socket {
-            path: socket.display().to_string(),
-            source,
-        })?;
-        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(unreadable)?;
+        let stream = UnixStream::connect(socket)
+            .await
+            .map_err(|source| EdgeError::Socket { path: socket.display().to_string(), source })?;
+        let (sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(unreadable)?;
         let greeting = serde_json::to_string(greeting).expect("a greeting is a struct of text");
-        #[expect(clippy::disallowed_methods, reason = "the client awaits or aborts it when it is dropped")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the client awaits or aborts it when it is dropped"
+        )]
         let driver = tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "the connection to the hub ended");

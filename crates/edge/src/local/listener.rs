@@ -65,11 +65,13 @@ pub struct Greeting {
     pub operator: bool,
 }
 
+const GREETING_BYTES_MAX: u64 = 64 * 1024;
+
 /// The header that carries a greeting on `hub.sock`.
 pub(crate) const GREETING: &str = "waystation-greeting";
 
-/// Serves both sockets until told to stop; counts those who are connected.
-pub async fn serve(
+/// Binds both sockets; the future serves them until told to stop and counts those who are connected.
+pub fn serve(
     app: App,
     router: Router,
     sockets: &Sockets,
@@ -186,8 +188,8 @@ async fn serve_mcp_client(
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::new(read);
     let mut line = String::new();
-    let hello = (&mut read).take(64 * 1024).read_line(&mut line);
-    tokio::time::timeout(limits::HEADER_READ_TIMEOUT, hello).await??;
+    let mut hello = (&mut read).take(GREETING_BYTES_MAX);
+    tokio::time::timeout(limits::HEADER_READ_TIMEOUT, hello.read_line(&mut line)).await??;
     let greeting = serde_json::from_str(&line).map_err(std::io::Error::other)?;
     match identify(&app, &greeting).await {
         Ok(caller) => {
@@ -206,7 +208,8 @@ fn is_same_user(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
 
-async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, String> {
+/// The caller behind a greeting, or the reason why there is none.
+pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, String> {
     let now = app.hub.now();
     if let Some(token) = &greeting.token {
         return app.verifier.verify(token, now).await.map_err(|error| error.to_string());

@@ -7,5 +7,5 @@ mod routes;
 
 pub use bridge::{Bridge, Connect, Connection};
 pub use client::{Called, Client, ClientError};
-pub use listener::{Greeting, Sockets, serve};
+pub use listener::{Greeting, Sockets, identify, serve};
 pub use routes::{Owner, OwnerInfo, routes};

@@ -140,7 +140,10 @@ mod tests {
         fields.insert("id".to_owned(), "a\"b".into());
         assert_eq!(text(splice(&fields, b" {\"x\":1}".to_vec())), r#"{"id":"a\"b","x":1}"#);
         assert_eq!(text(splice(&fields, b"{ }".to_vec())), r#"{"id":"a\"b" }"#);
-        assert_eq!(text(splice(&fields, br#"{"id":"a\"b","x":1}"#.to_vec())), r#"{"id":"a\"b","x":1}"#);
+        assert_eq!(
+            text(splice(&fields, br#"{"id":"a\"b","x":1}"#.to_vec())),
+            r#"{"id":"a\"b","x":1}"#
+        );
         assert_eq!(text(splice(&fields, b"[1]".to_vec())), "[1]");
         // A body that disagrees keeps both, and the door refuses the double.
         assert_eq!(text(splice(&fields, br#"{"id":"c"}"#.to_vec())), r#"{"id":"a\"b","id":"c"}"#);

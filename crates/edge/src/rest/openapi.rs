@@ -60,19 +60,20 @@ fn operation(entry: &Entry) -> Value {
     if let Some(Value::Object(properties)) = rest.get_mut("properties") {
         for name in &in_path {
             let schema = properties.remove(*name).unwrap_or_else(|| json!({ "type": "string" }));
-            parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
+            parameters
+                .push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
         }
         if takes_query {
             for (name, schema) in std::mem::take(properties) {
                 let needed = required.iter().any(|known| *known == name);
-                parameters.push(json!({ "name": name, "in": "query", "required": needed, "schema": schema }));
+                parameters.push(
+                    json!({ "name": name, "in": "query", "required": needed, "schema": schema }),
+                );
             }
         }
     }
-    let body_required: Vec<Value> = required
-        .into_iter()
-        .filter(|name| !in_path.iter().any(|known| name == known))
-        .collect();
+    let body_required: Vec<Value> =
+        required.into_iter().filter(|name| !in_path.iter().any(|known| name == known)).collect();
     rest.insert("required".to_owned(), Value::Array(body_required));
     let mut document = json!({
         "operationId": entry.name,

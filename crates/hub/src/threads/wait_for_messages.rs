@@ -12,7 +12,7 @@ use super::read_messages::since_seq;
 use super::{rules, view};
 use crate::call::Call;
 use crate::error::{Error, Result};
-use crate::operation::{Effect, Operation, Route};
+use crate::operation::{Effect, Operation, Quota, Route};
 
 /// Wait for messages of others and return as soon as there are some, at most 55 s. With `thread_id` it
 /// waits in one thread, from `since_seq` or your acknowledged mark; without it, in all your threads,
@@ -59,6 +59,7 @@ impl Operation for WaitForMessages {
     const ROUTE: Route = Route::get("/v1/messages/wait");
     const SCOPE: Scope = Scope::ThreadsRead;
     const EFFECT: Effect = Effect::Read;
+    const QUOTA: Quota = Quota::Waits;
     type Output = WaitForMessagesOutput;
 
     async fn run(self, call: &Call) -> Result<WaitForMessagesOutput> {

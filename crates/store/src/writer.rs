@@ -21,19 +21,33 @@ use crate::pool::Queue;
 use crate::tx::{self, Tx};
 
 /// A background checkpoint is worth it from so many log pages on.
-const CHECKPOINT_PAGES_MIN: u64 = 1_024;
+const CHECKPOINT_PAGES_MIN: u64 = 4_096;
+/// What the writer copies itself to finish a checkpoint; more is left to another pass.
+const FINISH_PAGES_MAX: u64 = 1_024;
 /// From so many log pages on the writer finishes a checkpoint even when it is busy.
-const CHECKPOINT_PAGES_URGENT: u64 = 16_384;
-const CHECKPOINT_EVERY: Duration = Duration::from_millis(250);
+const LOG_PAGES_URGENT: u64 = 16_384;
+/// From so many log pages on it does so however much is left to copy.
+const LOG_PAGES_MAX: u64 = 131_072;
+const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
+/// Each pass copies what was written during the one before, so what is left soon gets small.
+const CHECKPOINT_PASSES_MAX: u32 = 4;
 /// Room on the disk is looked at once in so many commits.
 const DISK_CHECK_EVERY: u32 = 32;
 
 /// What the writer and the checkpointer tell each other.
 #[derive(Default)]
 struct Shared {
+    /// Pages in the log.
     wal_pages: AtomicU64,
-    checkpointed: AtomicBool,
+    /// How many of them the checkpointer has copied; 0 once the writer has taken note.
+    copied_pages: AtomicU64,
     stopping: AtomicBool,
+}
+
+impl Shared {
+    fn pages(&self) -> u64 {
+        self.wal_pages.load(Ordering::Relaxed)
+    }
 }
 
 /// The running writer and its checkpointer.
@@ -81,12 +95,21 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 fn run_checkpoints(connection: &Connection, shared: &Shared) {
     while !shared.stopping.load(Ordering::Acquire) {
         std::thread::park_timeout(CHECKPOINT_EVERY);
-        if shared.wal_pages.load(Ordering::Relaxed) < CHECKPOINT_PAGES_MIN {
+        if shared.pages() < CHECKPOINT_PAGES_MIN {
             continue;
         }
-        match sqlite::checkpoint(connection) {
-            Ok(()) => shared.checkpointed.store(true, Ordering::Release),
-            Err(error) => tracing::warn!(%error, "a checkpoint failed and will be tried again"),
+        for _ in 0..CHECKPOINT_PASSES_MAX {
+            match sqlite::checkpoint(connection) {
+                Ok(copied) => shared.copied_pages.store(copied, Ordering::Release),
+                Err(error) => {
+                    tracing::warn!(%error, "a checkpoint failed and will be tried again");
+                    break;
+                }
+            }
+            let copied = shared.copied_pages.load(Ordering::Acquire);
+            if shared.pages().saturating_sub(copied) <= FINISH_PAGES_MAX {
+                break;
+            }
         }
     }
 }
@@ -207,15 +230,18 @@ impl State {
         }
     }
 
-    /// A log that the checkpointer has copied restarts from its beginning once the writer agrees.
+    /// A log that the checkpointer has copied restarts from its beginning once the writer has copied
+    /// the rest. Everyone waits meanwhile, so the rest must be small.
     fn finish_checkpoint(&mut self) {
-        let urgent = self.shared.wal_pages.load(Ordering::Relaxed) > CHECKPOINT_PAGES_URGENT;
-        if !(urgent || self.receiver.is_empty()) {
+        let copied = self.shared.copied_pages.load(Ordering::Acquire);
+        let pages = self.shared.pages();
+        let is_small = pages.saturating_sub(copied) <= FINISH_PAGES_MAX;
+        let is_time = pages > LOG_PAGES_URGENT || self.receiver.is_empty();
+        if copied == 0 || !(is_small && is_time || pages > LOG_PAGES_MAX) {
             return;
         }
-        if self.shared.checkpointed.swap(false, Ordering::AcqRel)
-            && let Err(error) = sqlite::checkpoint(&self.connection)
-        {
+        self.shared.copied_pages.store(0, Ordering::Release);
+        if let Err(error) = sqlite::checkpoint(&self.connection) {
             tracing::warn!(%error, "a checkpoint failed and will be tried again");
         }
     }

@@ -24,7 +24,7 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection> {
          PRAGMA journal_mode = WAL;
          PRAGMA synchronous = FULL;
          PRAGMA wal_autocheckpoint = 0;
-         PRAGMA cache_size = -65536;
+         PRAGMA cache_size = -16384;
          PRAGMA temp_store = MEMORY;
          PRAGMA mmap_size = 0;
          PRAGMA busy_timeout = 5000;
@@ -67,7 +67,11 @@ pub(crate) fn run_read(connection: &Connection, mut job: Box<dyn Job>) {
     job.settle(commit);
 }
 
-/// Copies as much of the log into the database file as readers allow.
-pub(crate) fn checkpoint(connection: &Connection) -> Result<()> {
-    Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
+/// Copies as much of the log into the database file as readers allow, and says how many of its pages
+/// have been copied by now.
+pub(crate) fn checkpoint(connection: &Connection) -> Result<u64> {
+    let copied = connection
+        .prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?
+        .query_row([], |row| row.get::<_, i64>(2))?;
+    Ok(u64::try_from(copied).unwrap_or(0))
 }

@@ -15,6 +15,7 @@ use tracing::Instrument;
 use crate::audit::{Commitment, OwnedEntry};
 use crate::call::Call;
 use crate::error::{Error, Result};
+use crate::hub::Hub;
 use crate::operation::{Answer, Answered, Effect, Operation, Quota, Route};
 
 /// What an edge hands in.
@@ -161,12 +162,13 @@ async fn admitted(entry: &Entry, call: Call, input: Input) -> Result<Box<dyn Ans
     }
     call.hub.quotas.take(call.caller(), entry.quota, call.now())?;
     input.check()?;
+    let hub = Arc::clone(&call.hub);
     let _place = match entry.waits() {
         true => None,
-        false => Some(place(&call).await?),
+        false => Some(place(&hub).await?),
     };
     let cancelled = call.cancelled.clone();
-    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call.clone(), input));
+    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call, input));
     tokio::select! {
         biased;
         result = work => result.unwrap_or(Err(Error::Timeout {
@@ -177,18 +179,17 @@ async fn admitted(entry: &Entry, call: Call, input: Input) -> Result<Box<dyn Ans
 }
 
 /// One of the places for requests in flight; a long queue for them is refused.
-async fn place(call: &Call) -> Result<tokio::sync::SemaphorePermit<'_>> {
-    let places = &call.hub.places;
-    if let Ok(place) = places.try_acquire() {
+async fn place(hub: &Hub) -> Result<tokio::sync::SemaphorePermit<'_>> {
+    if let Ok(place) = hub.places.try_acquire() {
         return Ok(place);
     }
-    let waiting = call.hub.waiting.fetch_add(1, Ordering::Relaxed);
+    let waiting = hub.waiting.fetch_add(1, Ordering::Relaxed);
     let place = if waiting < limits::REQUESTS_WAITING_MAX {
-        places.acquire().await.map_err(|_| Error::Stopping)
+        hub.places.acquire().await.map_err(|_| Error::Stopping)
     } else {
         Err(Error::Overloaded)
     };
-    call.hub.waiting.fetch_sub(1, Ordering::Relaxed);
+    hub.waiting.fetch_sub(1, Ordering::Relaxed);
     place
 }
 

@@ -58,8 +58,17 @@ fn splice(fields: &Map<String, Value>, body: Vec<u8>) -> Input {
     Input::Bytes(text)
 }
 
+/// Whether the text holds the part. Only where its first byte stands is the rest compared.
 fn find(text: &[u8], part: &[u8]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
+    let Some((first, rest)) = part.split_first() else { return true };
+    let mut text = text;
+    while let Some(at) = text.iter().position(|byte| byte == first) {
+        text = text.get(at + 1..).unwrap_or_default();
+        if text.starts_with(rest) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Each parameter becomes what the schema says its field is; what does not fit stays text, and the

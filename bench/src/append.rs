@@ -18,6 +18,8 @@ use crate::table::{self, Bar, Row};
 use crate::wrk;
 
 const CLIENTS: usize = rig::AGENTS;
+/// About as many as Redis adds in the time of a measurement.
+const ADDS: usize = 60_000;
 
 /// The loads of all rounds of one contestant.
 #[derive(Default)]
@@ -93,62 +95,75 @@ pub(crate) async fn one_client(place: &Place) -> Result<Vec<Row>> {
     ])
 }
 
-/// Sixty-four clients, each of which waits for its posts.
+/// Sixty-four clients, each of which waits for its posts. Every round begins with fresh databases:
+/// what growth costs is a row of its own.
 pub(crate) async fn many_clients(place: &Place) -> Result<Vec<Row>> {
-    let (local, remote, plain, redis_folder) =
-        (place.throw_away()?, place.throw_away()?, place.throw_away()?, place.throw_away()?);
-    let ready = ready(local.path()).await?;
-    let prepared = Rig::open(remote.path())?;
-    let threads = prepared.open_threads(rig::THREADS).await?;
-    let tokens = prepared.issue_tokens().await?;
-    prepared.stop().await?;
-    let server = Server::start(place, remote.path())?;
     table::say(&format!("limits of the server: {}", server::LIMITS));
-    let requests = wrk::rest_posts(server.address, &threads, &tokens);
-    let redis = Redis::start(redis_folder.path())?;
-    let time = stats::seconds(place.seconds);
     let mut all: [Rounds; 5] = std::array::from_fn(|_| Rounds::default());
-    let [files, bare, hub, rest, adds] = &mut all;
-    for round in 0..place.rounds {
-        let file = GroupFile::start(plain.path())?;
-        files.push("plain file, 64 clients", drive(file.posters(CLIENTS), time).await?);
-        file.stop()?;
-        let run = format!("s{round}");
-        let posters = StorePoster::many(&ready.rig.hub.store, &ready.ids, &run, CLIENTS);
-        bare.push("store, 64 clients", drive(posters, time).await?);
-        let run = format!("h{round}");
-        let posters = HubPoster::many(&ready.rig, &ready.names, &run, CLIENTS);
-        hub.push("post_message, 64 clients", drive(posters, time).await?);
-        let cpu = server.cpu();
-        let run = format!("r{round}");
-        let shape = (CLIENTS, place.seconds);
-        let load = wrk::run(remote.path(), server.address, &requests, &run, shape)?;
-        rest.push("REST post, 64 connections", Load { cpu: server.cpu() - cpu, ..load });
-        adds.push("Redis XADD, always", redis.add(CLIENTS, adds_in(place))?);
+    for _ in 0..place.rounds {
+        let [files, bare, hub, rest, adds] = &mut all;
+        files.push("plain file, 64 clients", plain_file(place).await?);
+        bare.push("store, 64 clients", in_process(place, Way::Store).await?);
+        hub.push("post_message, 64 clients", in_process(place, Way::Hub).await?);
+        rest.push("REST post, 64 connections", over_rest(place).await?);
+        let folder = place.throw_away()?;
+        adds.push("Redis XADD, always", Redis::start(folder.path())?.add(CLIENTS, ADDS)?);
     }
-    server.stop()?;
-    ready.rig.stop().await?;
     Ok(rows(&all))
+}
+
+/// How a post gets into the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Store,
+    Hub,
+}
+
+async fn plain_file(place: &Place) -> Result<Load> {
+    let folder = place.throw_away()?;
+    let file = GroupFile::start(folder.path())?;
+    let load = drive(file.posters(CLIENTS), stats::seconds(place.seconds)).await?;
+    file.stop()?;
+    Ok(load)
+}
+
+async fn in_process(place: &Place, way: Way) -> Result<Load> {
+    let folder = place.throw_away()?;
+    let ready = ready(folder.path()).await?;
+    let time = stats::seconds(place.seconds);
+    let load = match way {
+        Way::Store => {
+            drive(StorePoster::many(&ready.rig.hub.store, &ready.ids, "s", CLIENTS), time).await?
+        }
+        Way::Hub => drive(HubPoster::many(&ready.rig, &ready.names, "h", CLIENTS), time).await?,
+    };
+    ready.rig.stop().await?;
+    Ok(load)
+}
+
+async fn over_rest(place: &Place) -> Result<Load> {
+    let folder = place.throw_away()?;
+    let ready = ready(folder.path()).await?;
+    let tokens = ready.rig.issue_tokens().await?;
+    ready.rig.stop().await?;
+    let server = Server::start(place, folder.path())?;
+    let requests = wrk::rest_posts(server.address, &ready.names, &tokens);
+    let cpu = server.cpu();
+    let shape = (CLIENTS, place.seconds);
+    let load = wrk::run(folder.path(), server.address, &requests, "r", shape)?;
+    let cpu = server.cpu() - cpu;
+    server.stop()?;
+    Ok(Load { cpu, ..load })
 }
 
 /// The plain file, the store and the hub alone, for a profiler and for a quick comparison.
 pub(crate) async fn profile(place: &Place) -> Result<Vec<Row>> {
-    let (local, plain) = (place.throw_away()?, place.throw_away()?);
-    let ready = ready(local.path()).await?;
-    let time = stats::seconds(place.seconds);
     let (mut files, mut bare, mut hub) = (Rounds::default(), Rounds::default(), Rounds::default());
-    for round in 0..place.rounds {
-        let file = GroupFile::start(plain.path())?;
-        files.push("plain file, 64 clients", drive(file.posters(CLIENTS), time).await?);
-        file.stop()?;
-        let run = format!("s{round}");
-        let posters = StorePoster::many(&ready.rig.hub.store, &ready.ids, &run, CLIENTS);
-        bare.push("store, 64 clients", drive(posters, time).await?);
-        let run = format!("h{round}");
-        let posters = HubPoster::many(&ready.rig, &ready.names, &run, CLIENTS);
-        hub.push("post_message, 64 clients", drive(posters, time).await?);
+    for _ in 0..place.rounds {
+        files.push("plain file, 64 clients", plain_file(place).await?);
+        bare.push("store, 64 clients", in_process(place, Way::Store).await?);
+        hub.push("post_message, 64 clients", in_process(place, Way::Hub).await?);
     }
-    ready.rig.stop().await?;
     Ok(vec![in_file(&bare, &files, "2a"), in_file(&hub, &files, "2b")])
 }
 
@@ -162,11 +177,6 @@ fn in_file(ours: &Rounds, files: &Rounds, number: &'static str) -> Row {
         unit: "×",
         bar: Bar::AtLeast(0.30),
     }
-}
-
-/// About as many as Redis adds in the time of a measurement.
-fn adds_in(place: &Place) -> usize {
-    if place.seconds < 2.0 { 40_000 } else { 120_000 }
 }
 
 fn rows([files, bare, hub, rest, adds]: &[Rounds; 5]) -> Vec<Row> {

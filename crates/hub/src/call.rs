@@ -99,6 +99,11 @@ impl Call {
         &self.identity.caller
     }
 
+    /// Who asks, for a function that outlives the call.
+    pub fn shared_caller(&self) -> Arc<Caller> {
+        Arc::clone(&self.identity.caller)
+    }
+
     /// When the request came in.
     pub fn now(&self) -> Timestamp {
         self.identity.now

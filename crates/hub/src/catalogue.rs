@@ -161,10 +161,7 @@ async fn admitted(entry: &Entry, call: Call, input: Input) -> Result<Box<dyn Ans
     }
     call.hub.quotas.take(call.caller(), entry.quota, call.now())?;
     input.check()?;
-    let _place = match entry.waits() {
-        true => None,
-        false => Some(place(&call).await?),
-    };
+    let _place = if entry.waits() { None } else { Some(place(&call).await?) };
     let cancelled = call.cancelled.clone();
     let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call.clone(), input));
     tokio::select! {

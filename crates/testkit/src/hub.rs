@@ -118,6 +118,7 @@ impl TestHub {
     }
 
     /// The same, for calls that must succeed.
+    #[expect(clippy::panic, reason = "a test fails by panicking")]
     pub async fn ok(&self, caller: &Arc<Caller>, name: &str, input: Value) -> Value {
         match self.call(caller, name, input).await {
             Ok(answer) => answer,
@@ -126,6 +127,7 @@ impl TestHub {
     }
 
     /// The code of a call that must fail.
+    #[expect(clippy::panic, reason = "a test fails by panicking")]
     pub async fn code(&self, caller: &Arc<Caller>, name: &str, input: Value) -> &'static str {
         match self.call(caller, name, input).await {
             Ok(answer) => panic!("{name} succeeded: {answer}"),

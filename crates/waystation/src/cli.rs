@@ -19,7 +19,7 @@ pub(crate) struct Cli {
 /// What every command takes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Global {
-    /// The data folder [default: ~/.waystation, or WAYSTATION_DATA].
+    /// The data folder [default: ~/.waystation, or `WAYSTATION_DATA`].
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
     /// The configuration file [default: config.toml in the data folder, or `WAYSTATION_CONFIG`].
@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Up(UpArgs),
     /// Serve MCP on stdio, through the one process that owns the data folder.
     Mcp(McpArgs),
-    /// Call any operation by name: waystation call `list_threads` '{"unread_only": true}'.
+    /// Call any operation by name: `waystation call list_threads '{"limit": 5}'`.
     Call {
         /// The operation; leave it out to list them all.
         operation: Option<String>,

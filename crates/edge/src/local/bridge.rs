@@ -47,6 +47,7 @@ struct Waiting {
 }
 
 /// Stdio on one side, an owner on the other.
+#[derive(Default)]
 pub struct Bridge {
     memory: Memory,
 }
@@ -54,12 +55,6 @@ pub struct Bridge {
 enum Ended {
     Client,
     Owner,
-}
-
-impl Default for Bridge {
-    fn default() -> Self {
-        Self { memory: Memory::default() }
-    }
 }
 
 impl Bridge {

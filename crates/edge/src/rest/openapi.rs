@@ -82,9 +82,10 @@ fn operation(entry: &Entry) -> Value {
         "parameters": parameters,
         "responses": responses(entry),
     });
-    if !takes_query {
-        document["requestBody"] =
+    if let (false, Value::Object(document)) = (takes_query, &mut document) {
+        let body =
             json!({ "required": true, "content": { "application/json": { "schema": rest } } });
+        document.insert("requestBody".to_owned(), body);
     }
     document
 }

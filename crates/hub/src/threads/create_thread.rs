@@ -52,8 +52,7 @@ impl Operation for CreateThread {
         validate::line(&self.title, limits::TITLE_CHARS_MAX).field("title")?;
         let participants = rules::agent_names("participants", self.participants)?;
         let (id, now) = (call.new_thread_id(), call.now());
-        let (caller, title, thread_type) =
-            (call.identity.caller.clone(), self.title, self.thread_type);
+        let (caller, title, thread_type) = (call.shared_caller(), self.title, self.thread_type);
         let invited = participants.clone();
         let output = call
             .write(move |tx| {

@@ -108,11 +108,10 @@ impl Operation for ListThreads {
             let mut threads = Vec::with_capacity(rows.len());
             for listed in rows {
                 let (thread, read) = (listed.thread, listed.last_read_seq);
-                let unread = match thread.head_seq > read {
-                    true => {
-                        tx.unread(thread.row, read, &filter.reader, limits::UNREAD_COUNT_MAX)?
-                    }
-                    false => 0,
+                let unread = if thread.head_seq > read {
+                    tx.unread(thread.row, read, &filter.reader, limits::UNREAD_COUNT_MAX)?
+                } else {
+                    0
                 };
                 threads.push(ThreadLine {
                     thread_id: thread.id,

@@ -48,7 +48,7 @@ impl Operation for ReadMessages {
         let id = rules::thread_id(&self.thread_id)?;
         let limit = rules::page_size(self.limit)?;
         let since = since_seq(self.since_seq)?;
-        let caller = call.identity.caller.clone();
+        let caller = call.shared_caller();
         call.read(move |tx| {
             let thread = rules::enter(tx, id, &caller, "read")?;
             let since = match since {

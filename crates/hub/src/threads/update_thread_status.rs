@@ -58,7 +58,7 @@ impl Operation for UpdateThreadStatus {
         if let (Some(value), Some(text)) = (&self.metadata, &metadata) {
             value.check(text).field("metadata")?;
         }
-        let (caller, to, now) = (call.identity.caller.clone(), self.status, call.now());
+        let (caller, to, now) = (call.shared_caller(), self.status, call.now());
         let output = call
             .write(move |tx| {
                 let mut thread = rules::lock(tx, id, &caller, "change")?;

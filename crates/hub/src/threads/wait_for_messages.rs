@@ -77,7 +77,7 @@ impl Operation for WaitForMessages {
         }
         let limit = rules::page_size(self.limit)?;
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
-        let asked = Asked { caller: call.identity.caller.clone(), thread, since, limit };
+        let asked = Asked { caller: call.shared_caller(), thread, since, limit };
         wait(call, Arc::new(asked), Duration::from_millis(timeout_ms)).await
     }
 
@@ -85,17 +85,11 @@ impl Operation for WaitForMessages {
         if output.messages.is_empty() {
             return "nothing new".to_owned();
         }
-        let mut text = String::new();
-        for thread in &output.threads {
-            let of_thread: Vec<Message> = output
-                .messages
-                .iter()
-                .filter(|message| message.thread_id == thread.thread_id)
-                .cloned()
-                .collect();
-            text.push_str(&format!("{}\n{}", thread.thread_id, view::lines(&of_thread)));
-        }
-        text
+        let block = |thread: &WaitedThread| {
+            let of_thread = output.messages.iter().filter(|m| m.thread_id == thread.thread_id);
+            format!("{}\n{}", thread.thread_id, view::lines(of_thread))
+        };
+        output.threads.iter().map(block).collect()
     }
 }
 
@@ -116,7 +110,9 @@ async fn wait(call: &Call, asked: Arc<Asked>, timeout: Duration) -> Result<WaitF
     loop {
         // Watch first, look second: what is committed in between rings the watch.
         let rows = watched_rows(call, &asked).await?;
-        rows.iter().for_each(|row| watch.add_thread(*row));
+        for row in rows {
+            watch.add_thread(row);
+        }
         let asked_again = Arc::clone(&asked);
         let found = call.read(move |tx| look(tx, &asked_again)).await?;
         if !found.messages.is_empty() {

@@ -105,9 +105,9 @@ fn open_caller(workspace: &str) -> Result<Arc<Caller>> {
 
 /// What a person needs next.
 async fn banner(place: &Place, config: &Config, url: &str, is_open: bool) -> Result<()> {
-    let bold = |text: &str| match std::io::stdout().is_terminal() {
-        true => format!("\x1b[1m{text}\x1b[0m"),
-        false => text.to_owned(),
+    let colours = std::io::stdout().is_terminal();
+    let bold = |text: &str| {
+        if colours { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
     };
     let shown_url = if config.public_url.is_empty() { url } else { &config.public_url };
     let mut lines = vec![

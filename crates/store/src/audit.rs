@@ -291,12 +291,13 @@ impl Tx<'_> {
         )
     }
 
-    /// How many entries all seals together claim to cover.
-    pub fn sealed_entries(&mut self) -> Result<i64> {
-        let sum =
-            self.query_one("SELECT CAST(sum(entries) AS BIGINT) FROM audit_seal", &[], |row| {
-                row.opt_int(0)
-            })?;
+    /// How many entries the seals from a number on claim to cover.
+    pub fn sealed_entries(&mut self, from_id: i64) -> Result<i64> {
+        let sum = self.query_one(
+            "SELECT CAST(sum(entries) AS BIGINT) FROM audit_seal WHERE id >= ?1",
+            &[from_id.into()],
+            |row| row.opt_int(0),
+        )?;
         Ok(sum.flatten().unwrap_or(0))
     }
 

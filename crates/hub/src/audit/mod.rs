@@ -1,0 +1,18 @@
+//! The audit trail: sealed as it grows, verified by anyone, exported as text.
+mod checkpoint;
+mod error;
+mod export;
+mod keys;
+mod prove;
+mod record;
+mod sealer;
+mod verify;
+
+pub use checkpoint::{checkpoint, open_checkpoint};
+pub use error::AuditError;
+pub use export::{Exported, export};
+pub use keys::{SealKey, TrustedKeys};
+pub use prove::{Proof, prove};
+pub use record::{EntryRecord, SealRecord};
+pub use sealer::Sealer;
+pub use verify::{Problem, Progress, Report, Verification, verify};

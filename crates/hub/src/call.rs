@@ -127,7 +127,8 @@ impl Call {
     {
         let identity = Arc::clone(&self.identity);
         let (action, request) = (self.action, self.request);
-        self.hub
+        let changed = self
+            .hub
             .store
             .write(move |tx| {
                 let change = work(tx)?;
@@ -141,7 +142,9 @@ impl Call {
                 }
                 Ok(change.answer)
             })
-            .await
+            .await;
+        self.hub.audit_bell.notify_one();
+        changed
     }
 
     /// Runs a function that only reads.

@@ -25,7 +25,7 @@ mod tx;
 mod value;
 mod writer;
 
-pub use audit::{AuditEntry, AuditRow, SealRow};
+pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};
 pub use backup::{BackupReport, backup, restore, verify_backup};
 pub use cursors::CursorRow;
 pub use engine::Engine;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use hub::audit::SealKey;
 use hub::identity::{IdentityConfig, KeyRing};
 use hub::{Catalogue, Clock, Error, Hub, Input, Parts, Settings, SystemEntropy};
+use ring::rand::SystemRandom;
 use protocol::{Caller, Role, Timestamp};
 use serde_json::Value;
 use store::Store;
@@ -100,6 +102,8 @@ impl TestHub {
             entropy: Arc::new(SystemEntropy::default()),
             keys: Arc::new(keys),
             revocations: Arc::default(),
+            seal_key: SealKey::open(&keys_folder.path().join("keys"), &SystemRandom::new())
+                .expect("a fresh key can be made"),
         });
         let catalogue = Arc::new(hub::catalogue());
         Self { hub, catalogue, clock, duties, _folders: (folder, keys_folder) }
@@ -137,9 +141,7 @@ impl TestHub {
 
     /// Stops duties and closes the store.
     pub async fn stop(self) {
-        self.duties.stop().await;
-        let store = self.hub.store.clone();
-        tokio::task::spawn_blocking(move || store.close()).await.expect("the store closes");
+        self.hub.close(self.duties).await;
     }
 }
 

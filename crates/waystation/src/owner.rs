@@ -12,9 +12,11 @@ use edge::server::Listening;
 use edge::tls::Certificate;
 use edge::{App, WebSettings};
 use hub::duties::Duties;
+use hub::audit::SealKey;
 use hub::identity::{KeyRing, Revocations, Verifier};
 use hub::{Clock, Hub, Parts, SystemClock, SystemEntropy};
 use protocol::{Caller, limits};
+use ring::rand::SystemRandom;
 use store::{Settings, Store};
 use tokio_util::sync::CancellationToken;
 
@@ -71,6 +73,7 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         entropy: Arc::new(SystemEntropy::default()),
         keys,
         revocations,
+        seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
     });
     let web = WebSettings {
         allowed_hosts: config.allowed_hosts.clone(),
@@ -176,12 +179,7 @@ impl Opened {
 
     /// Ends duties and closes the store.
     pub(crate) async fn close(self) {
-        self.app.hub.stopping.cancel();
-        self.duties.stop().await;
-        let store = self.app.hub.store.clone();
-        if tokio::task::spawn_blocking(move || store.close()).await.is_err() {
-            tracing::error!("the store did not close in order");
-        }
+        self.app.hub.close(self.duties).await;
     }
 }
 

@@ -44,6 +44,8 @@ impl Duties {
 
 /// Starts what every hub does.
 pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<OwnedEntry>) {
-    let store = hub.store.clone();
-    duties.spawn("audit_reads", |stop| audit_reads::run(store, reads, stop));
+    let (store, bell) = (hub.store.clone(), Arc::clone(&hub.audit_bell));
+    duties.spawn("audit_reads", |stop| audit_reads::run(store, reads, bell, stop));
+    let (sealer, clock, bell) = (hub.sealer.clone(), hub.clock(), Arc::clone(&hub.audit_bell));
+    duties.spawn("sealer", |stop| sealer.run(move || clock.now(), stop, bell));
 }

@@ -34,6 +34,8 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Run the hub in the foreground.
     Up(UpArgs),
+    /// Stop the hub that owns the data folder, in order.
+    Down,
     /// Serve MCP on stdio, through the one process that owns the data folder.
     Mcp(McpArgs),
     /// Call any operation by name: `waystation call list_threads '{"limit": 5}'`.
@@ -106,6 +108,9 @@ pub(crate) enum Command {
     /// Issue, list and revoke tokens.
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Verify, export and follow the audit trail.
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Copy the whole store to a file while the hub works.
     Backup {
         /// The file to write.
@@ -209,6 +214,47 @@ pub(crate) enum ThreadCommand {
         /// The agents.
         #[arg(required = true)]
         agents: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Check the whole trail and name the first bad entry; needs no running hub.
+    Verify {
+        /// Begin with the seal over this entry.
+        #[arg(long, value_name = "ENTRY")]
+        from: Option<i64>,
+        /// A checkpoint kept elsewhere: the trail must have come at least so far.
+        #[arg(long, value_name = "FILE")]
+        checkpoint: Option<PathBuf>,
+        /// A public key in base64 to believe instead of those in the data folder; may be given several times.
+        #[arg(long = "pubkey", value_name = "KEY")]
+        public_keys: Vec<String>,
+    },
+    /// Print entries and seals as JSON, one a line.
+    Export {
+        /// The first entry.
+        #[arg(long, value_name = "ENTRY")]
+        from: Option<i64>,
+        /// The last entry.
+        #[arg(long, value_name = "ENTRY")]
+        to: Option<i64>,
+        /// The file to write [default: stdout].
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Follow the trail live, until interrupted.
+    Tail,
+    /// Print a signed checkpoint to keep where the hub cannot write.
+    Checkpoint {
+        /// A name for the trail.
+        #[arg(long, default_value = "waystation/audit")]
+        origin: String,
+    },
+    /// Print the proof that one entry is in the trail.
+    Prove {
+        /// The entry's number.
+        entry: i64,
     },
 }
 

@@ -1,4 +1,5 @@
 //! The commands: each turns its words into calls of operations and prints the answers.
+mod audit;
 mod backup;
 mod call;
 mod docs;
@@ -54,8 +55,12 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Call { operation, input } => call::run(&place, &global, operation, &input).await?,
         Command::Tail { thread, since } => tail::run(&place, &global, &thread, since).await?,
         Command::Token(command) => token::run(&place, &global, command).await?,
+        Command::Audit(command) => return audit::run(&place, &global, command).await,
         Command::Backup { file } => backup::backup(&place, &global, &file)?,
-        Command::Restore { file, verify } => backup::restore(&place, &global, &file, verify)?,
+        Command::Restore { file, verify } => {
+            backup::restore(&place, &global, &file, verify).await?;
+        }
+        Command::Down => up::down(&place).await?,
         other => {
             let (operation, input) = friendly(other)?;
             call::print(&place, &global, operation, &input).await?;

@@ -73,6 +73,13 @@ pub(crate) async fn owner(place: &Place) -> Result<ExitCode> {
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::from(DISK_FAILED) })
 }
 
+/// `waystation down`: asks whoever owns the folder to stop, and waits until it has.
+pub(crate) async fn down(place: &Place) -> Result<()> {
+    let config = place.config()?;
+    let lock = reach::stop_owner(place, &config.workspace).await?;
+    output::line(if lock { "stopped" } else { "no hub was running" })
+}
+
 fn apply(args: &UpArgs, config: &mut Config) -> Result<()> {
     if let Some(listen) = &args.listen {
         config.listen.clone_from(listen);

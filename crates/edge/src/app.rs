@@ -7,6 +7,8 @@ use hub::{Catalogue, Hub};
 use parking_lot::Mutex;
 use protocol::Timestamp;
 
+use crate::mcp;
+
 /// What every route can reach. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
@@ -53,6 +55,24 @@ impl App {
             web: Arc::new(web),
             openapi: openapi.into(),
             last_ready: Arc::default(),
+        }
+    }
+}
+
+impl App {
+    /// What MCP needs of it.
+    pub fn mcp(&self) -> mcp::App {
+        mcp::App { hub: Arc::clone(&self.hub), catalogue: Arc::clone(&self.catalogue) }
+    }
+
+    /// How MCP over HTTP is reached. The guard has looked at the host already.
+    pub(crate) fn mcp_settings(&self) -> mcp::HttpSettings {
+        let mut allowed_origins = self.web.allowed_origins.clone();
+        allowed_origins.push(self.web.public_url.clone());
+        mcp::HttpSettings {
+            allowed_hosts: vec!["*".to_owned()],
+            allowed_origins,
+            ..mcp::HttpSettings::default()
         }
     }
 }

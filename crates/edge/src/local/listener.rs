@@ -194,8 +194,7 @@ async fn serve_mcp_client(
     match identify(&app, &greeting).await {
         Ok(caller) => {
             write.write_all(b"{\"ok\":true}\n").await?;
-            mcp::serve_stream(mcp::app(&app), caller, read, write, stop).await;
-            Ok(())
+            mcp::serve_stream(app.mcp(), caller, read, write, stop).await
         }
         Err(reason) => {
             let refusal = serde_json::json!({ "ok": false, "reason": reason });

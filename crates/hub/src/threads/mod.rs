@@ -2,6 +2,7 @@
 mod ack_read;
 mod add_participants;
 mod create_thread;
+mod follow;
 mod get_message;
 mod get_thread;
 mod list_threads;
@@ -18,6 +19,7 @@ mod wait_for_messages;
 pub use ack_read::AckRead;
 pub use add_participants::AddParticipants;
 pub use create_thread::CreateThread;
+pub use follow::{Follow, follow};
 pub use get_message::GetMessage;
 pub use get_thread::GetThread;
 pub use list_threads::ListThreads;

@@ -88,10 +88,12 @@ async fn embedded(place: &Place, greeting: &Greeting) -> Result<()> {
     greeting.workspace.get_or_insert(config.workspace);
     let caller = edge::local::identify(&opened.app, &greeting).await.map_err(anyhow::Error::msg)?;
     let stop = CancellationToken::new();
-    let app = edge::mcp::app(&opened.app);
+    let app = opened.app.mcp();
     let input = BufReader::new(tokio::io::stdin());
     tokio::select! {
-        () = edge::mcp::serve_stream(app, Arc::clone(&caller), input, tokio::io::stdout(), stop.clone()) => {}
+        served = edge::mcp::serve_stream(app, Arc::clone(&caller), input, tokio::io::stdout(), stop.clone()) => {
+            served?;
+        }
         () = owner::asked_to_stop() => stop.cancel(),
     }
     opened.close().await;

@@ -69,10 +69,23 @@ impl App {
     pub(crate) fn mcp_settings(&self) -> mcp::HttpSettings {
         let mut allowed_origins = self.web.allowed_origins.clone();
         allowed_origins.push(self.web.public_url.clone());
+        let allowed_origins = allowed_origins.iter().map(|origin| with_port(origin)).collect();
         mcp::HttpSettings {
             allowed_hosts: vec!["*".to_owned()],
             allowed_origins,
             ..mcp::HttpSettings::default()
         }
     }
+}
+
+/// An origin that names its port; without one rmcp would let any port in.
+fn with_port(origin: &str) -> String {
+    let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let port = match (has_port, scheme) {
+        (true, _) => "",
+        (false, "https") => ":443",
+        (false, _) => ":80",
+    };
+    format!("{origin}{port}")
 }

@@ -4,7 +4,7 @@ use protocol::ErrorCode as Code;
 use protocol::error_code::ErrorEnvelope;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A refused operation as a tool's result, which the model reads.
 pub(super) fn tool_result(error: &hub::Error, request_id: String) -> CallToolResult {
@@ -34,12 +34,17 @@ pub(super) fn rpc_error(error: &hub::Error, request_id: String) -> ErrorData {
 }
 
 /// A resource that is not one of ours.
-pub(super) fn unknown_resource(uri: &str) -> ErrorData {
-    let data = serde_json::json!({ "uri": uri });
-    ErrorData::resource_not_found(
-        "there is no such resource; ours are threads://{thread_id}",
-        Some(data),
-    )
+pub(super) fn unknown_resource() -> ErrorData {
+    ErrorData::resource_not_found("there is no such resource; ours are threads://{thread_id}", None)
+}
+
+/// An error says which resource it is about.
+pub(super) fn about(uri: &str, mut error: ErrorData) -> ErrorData {
+    let data = error.data.get_or_insert_with(|| Value::Object(Map::new()));
+    if let Some(data) = data.as_object_mut() {
+        data.insert("uri".to_owned(), uri.into());
+    }
+    error
 }
 
 /// Nobody vouched for the request.

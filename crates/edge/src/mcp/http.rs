@@ -26,13 +26,22 @@ use super::{App, failure, limits};
 const SESSION_ID: &str = "mcp-session-id";
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
+const LOCAL_ORIGINS: [&str; 6] = [
+    "http://localhost:*",
+    "https://localhost:*",
+    "http://127.0.0.1:*",
+    "https://127.0.0.1:*",
+    "http://[::1]:*",
+    "https://[::1]:*",
+];
+
 /// What an operator may choose about MCP over HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
     /// Names this hub answers to, with or without a port; `*` for any. Empty means this machine only.
     pub allowed_hosts: Vec<String>,
-    /// Origins of web pages that may call, such as `https://app.example.com:443`. Requests without an
-    /// origin do not come from a page and are not asked for one.
+    /// Origins of web pages that may call, such as `https://app.example.com:443`. Empty means pages of
+    /// this machine only. Requests without an origin do not come from a page and are not asked for one.
     pub allowed_origins: Vec<String>,
     /// The largest body.
     pub body_bytes_max: usize,
@@ -53,6 +62,10 @@ impl Default for HttpSettings {
 
 impl HttpSettings {
     fn config(&self) -> StreamableHttpServerConfig {
+        let origins: Vec<&str> = match self.allowed_origins.as_slice() {
+            [] => LOCAL_ORIGINS.to_vec(),
+            origins => origins.iter().map(String::as_str).collect(),
+        };
         // Sessions are for clients of the older era, plain JSON for those of the newer; rmcp's
         // documentation says that these exclude each other, its code and our tests that they do not.
         let config = StreamableHttpServerConfig::default()
@@ -60,7 +73,7 @@ impl HttpSettings {
             .with_json_response(true)
             .with_sse_keep_alive(Some(common::STREAM_KEEP_ALIVE))
             .with_max_request_body_bytes(self.body_bytes_max)
-            .with_allowed_origins(self.allowed_origins.iter().cloned())
+            .with_allowed_origins(origins)
             .enforce_origin_validation();
         match self.allowed_hosts.as_slice() {
             [] => config,

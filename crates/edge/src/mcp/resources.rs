@@ -55,7 +55,15 @@ pub(super) async fn read(
     uri: &str,
     context: &RequestContext<RoleServer>,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let thread = ThreadUri::parse(uri).ok_or_else(|| failure::unknown_resource(uri))?;
+    read_thread(server, uri, context).await.map_err(|error| failure::about(uri, error))
+}
+
+async fn read_thread(
+    server: &Server,
+    uri: &str,
+    context: &RequestContext<RoleServer>,
+) -> Result<ReadResourceResult, ErrorData> {
+    let thread = ThreadUri::parse(uri).ok_or_else(failure::unknown_resource)?;
     let about = server.ask(context, "get_thread", json!({ "thread_id": thread.thread_id })).await?;
     let head_seq = about.value().get("head_seq").and_then(Value::as_i64).unwrap_or_default();
     let limit = thread.limit.unwrap_or(limits::RESOURCE_MESSAGES);

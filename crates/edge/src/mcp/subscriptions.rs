@@ -124,7 +124,15 @@ async fn followed(
     uri: &str,
     context: &RequestContext<RoleServer>,
 ) -> Result<Follow, ErrorData> {
-    let thread = ThreadUri::parse(uri).ok_or_else(|| failure::unknown_resource(uri))?;
+    follow_thread(server, uri, context).await.map_err(|error| failure::about(uri, error))
+}
+
+async fn follow_thread(
+    server: &Server,
+    uri: &str,
+    context: &RequestContext<RoleServer>,
+) -> Result<Follow, ErrorData> {
+    let thread = ThreadUri::parse(uri).ok_or_else(failure::unknown_resource)?;
     // Through the door first: it knows about scopes and quotas, and leaves an entry.
     server.ask(context, "get_thread", json!({ "thread_id": thread.thread_id })).await?;
     let call = server.call(context)?;

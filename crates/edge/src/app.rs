@@ -81,7 +81,8 @@ impl App {
 /// An origin that names its port; without one rmcp would let any port in.
 fn with_port(origin: &str) -> String {
     let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
-    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let has_port =
+        host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
     let port = match (has_port, scheme) {
         (true, _) => "",
         (false, "https") => ":443",

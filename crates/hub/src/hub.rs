@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
-use store::{Store, StoreError};
+use store::{SearchIndex, Store, StoreError};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -61,6 +61,8 @@ pub struct Parts {
     pub revocations: Arc<Revocations>,
     /// The key that seals the audit trail.
     pub seal_key: SealKey,
+    /// The search index.
+    pub search: SearchIndex,
 }
 
 /// The hub itself.
@@ -69,6 +71,8 @@ pub struct Hub {
     pub store: Store,
     /// Who waits for what.
     pub live: Arc<Live>,
+    /// What can be found.
+    pub search: SearchIndex,
     /// What it counts.
     pub metrics: Metrics,
     /// What its operator chose.
@@ -92,7 +96,7 @@ pub struct Hub {
 impl Hub {
     /// Starts the hub on an open store, and its duties.
     pub fn start(parts: Parts) -> (Arc<Self>, Duties) {
-        let Parts { store, settings, clock, entropy, keys, revocations, seal_key } = parts;
+        let Parts { store, settings, clock, entropy, keys, revocations, seal_key, search } = parts;
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let hub = Arc::new(Self {
             sealer: Sealer::new(store.clone(), seal_key),
@@ -102,6 +106,7 @@ impl Hub {
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
+            search,
             audit_bell: Arc::default(),
             places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
             waiting: AtomicUsize::new(0),
@@ -123,8 +128,12 @@ impl Hub {
         if let Err(error) = self.sealer.seal_once(self.now()).await {
             tracing::error!(%error, "the newest audit entries are not sealed; the next start seals them");
         }
-        let store = self.store.clone();
-        if tokio::task::spawn_blocking(move || store.close()).await.is_err() {
+        let (store, search) = (self.store.clone(), self.search.clone());
+        let close = move || {
+            search.close();
+            store.close();
+        };
+        if tokio::task::spawn_blocking(close).await.is_err() {
             tracing::error!("the store did not close in order");
         }
     }

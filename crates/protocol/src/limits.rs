@@ -53,8 +53,8 @@ pub const SEARCH_QUERY_CHARS_MAX: usize = 500;
 pub const SEARCH_WORDS_MAX: usize = 20;
 /// Threads a search may be narrowed to by what its caller may see before it filters hits instead.
 pub const SEARCH_SCOPE_THREADS_MAX: usize = 64;
-/// Candidate hits looked at for one page of a search.
-pub const SEARCH_CANDIDATES_MAX: usize = 2_000;
+/// Threads of a caller that a search looks into.
+pub const SEARCH_THREADS_MAX: usize = 100_000;
 /// A path such as a session's working directory.
 pub const PATH_CHARS_MAX: usize = 4_096;
 

@@ -212,11 +212,16 @@ impl Tx<'_> {
         )
     }
 
+    /// The newest row of the log.
+    pub fn newest_message_row(&mut self) -> Result<i64> {
+        let newest = self.query_one("SELECT max(id) FROM message", &[], |row| row.opt_int(0))?;
+        Ok(newest.flatten().unwrap_or(0))
+    }
+
     /// The newest row of the log that no older row can still appear before.
     pub fn settled_message_row(&mut self) -> Result<i64> {
         self.wait_for_writers()?;
-        let newest = self.query_one("SELECT max(id) FROM message", &[], |row| row.opt_int(0))?;
-        Ok(newest.flatten().unwrap_or(0))
+        self.newest_message_row()
     }
 }
 

@@ -152,6 +152,25 @@ impl Tx<'_> {
         )
     }
 
+    /// The thread of a row, and whether the agent may enter it.
+    pub fn thread_by_row(&mut self, row: i64, agent: &str) -> Result<Option<ThreadAccess>> {
+        self.query_one(
+            "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
+                    t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
+                    EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
+             FROM thread t WHERE t.id = ?1",
+            &[row.into(), agent.into()],
+            thread_access,
+        )
+    }
+
+    /// The workspace of a thread's row.
+    pub fn thread_workspace(&mut self, row: i64) -> Result<Option<String>> {
+        self.query_one("SELECT workspace FROM thread WHERE id = ?1", &[row.into()], |row| {
+            row.text(0)
+        })
+    }
+
     /// Writes back what a message or a status change moved.
     pub fn update_thread(&mut self, thread: &ThreadRow) -> Result<()> {
         self.execute(

@@ -9,7 +9,7 @@ use hub::{Catalogue, Clock, Error, Hub, Input, Parts, Settings, SystemEntropy};
 use protocol::{Caller, Role, Timestamp};
 use ring::rand::SystemRandom;
 use serde_json::Value;
-use store::Store;
+use store::{SearchIndex, Store};
 use tokio_util::sync::CancellationToken;
 
 /// The clock of the specification's examples: it stands at 2026-02-17T12:00:00Z until it is moved.
@@ -102,6 +102,7 @@ impl TestHub {
             entropy: Arc::new(SystemEntropy::default()),
             keys: Arc::new(keys),
             revocations: Arc::default(),
+            search: SearchIndex::open(keys_folder.path()).expect("a fresh index opens"),
             seal_key: SealKey::open(&keys_folder.path().join("keys"), &SystemRandom::new())
                 .expect("a fresh key can be made"),
         });

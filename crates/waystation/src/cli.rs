@@ -99,6 +99,24 @@ pub(crate) enum Command {
         #[arg(long)]
         since: Option<i64>,
     },
+    /// Search the messages you may see, the newest first.
+    Search {
+        /// Words; "a phrase", prefix* and -without work too.
+        #[arg(allow_hyphen_values = true)]
+        query: String,
+        /// Only in this thread.
+        #[arg(long)]
+        thread: Option<String>,
+        /// Only messages of this agent.
+        #[arg(long)]
+        sender: Option<String>,
+        /// How many.
+        #[arg(long)]
+        limit: Option<u32>,
+        /// `next_cursor` of the page before.
+        #[arg(long)]
+        cursor: Option<String>,
+    },
     /// List agent sessions.
     Sessions {
         /// Leave out sessions that are offline.

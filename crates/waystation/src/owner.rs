@@ -17,7 +17,7 @@ use hub::identity::{KeyRing, Revocations, Verifier};
 use hub::{Clock, Hub, Parts, SystemClock, SystemEntropy};
 use protocol::{Caller, limits};
 use ring::rand::SystemRandom;
-use store::{Settings, Store};
+use store::{SearchIndex, Settings, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, TlsMode};
@@ -73,6 +73,7 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         entropy: Arc::new(SystemEntropy::default()),
         keys,
         revocations,
+        search: SearchIndex::open(&place.folder)?,
         seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
     });
     let web = WebSettings {

@@ -18,7 +18,7 @@ pub struct AckRead {
     thread_id: String,
     /// Everything up to this number has been read.
     last_read_seq: i64,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     agent_id: Option<String>,
 }
 

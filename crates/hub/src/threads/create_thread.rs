@@ -22,9 +22,9 @@ pub struct CreateThread {
     /// The agents that take part, by agent id.
     #[serde(default)]
     participants: Vec<String>,
-    /// Your workspace, if you want to be sure: your token names it.
+    /// Optional: must match your token.
     workspace_id: Option<String>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     created_by: Option<String>,
 }
 

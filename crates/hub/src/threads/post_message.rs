@@ -38,9 +38,9 @@ pub struct PostMessage {
     idempotency_key: Option<String>,
     /// The version of this payload: 1.
     schema_version: Option<i64>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     sender_agent_id: Option<String>,
-    /// Your session, if you want to be sure: your token names it.
+    /// Optional: must match your token.
     sender_session_id: Option<String>,
 }
 

@@ -21,7 +21,7 @@ pub struct ReadMessages {
     since_seq: Option<i64>,
     /// How many messages, 50 unless you say otherwise, at most 200.
     limit: Option<u32>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     agent_id: Option<String>,
 }
 

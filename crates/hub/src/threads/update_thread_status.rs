@@ -23,7 +23,7 @@ pub struct UpdateThreadStatus {
     reason: Option<String>,
     /// Structured facts about the change; they are audited.
     metadata: Option<protocol::Metadata>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     agent_id: Option<String>,
 }
 

@@ -28,7 +28,7 @@ pub struct WaitForMessages {
     timeout_ms: Option<u64>,
     /// How many messages, 50 unless you say otherwise, at most 200.
     limit: Option<u32>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     agent_id: Option<String>,
 }
 

@@ -1,5 +1,6 @@
 //! The hub's promises, through its one door, on both engines.
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
+mod search;
 mod threads_spec;
 
 /// Runs one story on SQLite and on PostgreSQL.

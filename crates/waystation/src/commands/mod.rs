@@ -96,6 +96,12 @@ fn friendly(command: Command) -> Result<(&'static str, Value)> {
             "read_messages",
             compact(json!({ "thread_id": thread, "since_seq": since, "limit": limit })),
         ),
+        Command::Search { query, thread, sender, limit, cursor } => (
+            "search_messages",
+            compact(json!({
+                "query": query, "thread_id": thread, "sender": sender, "limit": limit, "cursor": cursor,
+            })),
+        ),
         Command::Sessions { online } => ("list_sessions", json!({ "online_only": online })),
         _ => anyhow::bail!("this command has no operation behind it"),
     })

@@ -16,7 +16,7 @@ use crate::threads::rules;
 pub struct ReadAudit {
     /// Only entries after this number, in order; the newest ones when left out.
     after: Option<i64>,
-    /// How many, 50 unless you say otherwise, at most 200.
+    /// How many, default 50, at most 200.
     limit: Option<u32>,
 }
 

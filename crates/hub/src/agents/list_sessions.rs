@@ -18,7 +18,7 @@ pub struct ListSessions {
     agent_id: Option<String>,
     /// Leave out sessions that are offline.
     online_only: Option<bool>,
-    /// How many, 50 unless you say otherwise, at most 200.
+    /// How many, default 50, at most 200.
     limit: Option<u32>,
 }
 

@@ -56,7 +56,7 @@ pub(crate) async fn run(
 
 /// Takes in one batch; answers how many messages it held.
 async fn take_in(store: &Store, index: &SearchIndex) -> Result<usize, StoreError> {
-    let settled = store.read(|tx| tx.settled_message_row()).await?;
+    let settled = store.read(Tx::settled_message_row).await?;
     let upto = index.indexed_upto();
     if settled <= upto {
         return Ok(0);
@@ -75,13 +75,12 @@ fn read_docs(tx: &mut Tx<'_>, after: i64, settled: i64) -> Result<Vec<SearchDoc>
         if message.row > settled {
             break;
         }
-        let workspace = match workspaces.get(&message.thread_row) {
-            Some(workspace) => workspace.clone(),
-            None => {
-                let found = tx.thread_workspace(message.thread_row)?.unwrap_or_default();
-                workspaces.insert(message.thread_row, found.clone());
-                found
-            }
+        let workspace = if let Some(known) = workspaces.get(&message.thread_row) {
+            known.clone()
+        } else {
+            let found = tx.thread_workspace(message.thread_row)?.unwrap_or_default();
+            workspaces.insert(message.thread_row, found.clone());
+            found
         };
         docs.push(doc(message, workspace));
     }

@@ -26,7 +26,7 @@ pub struct ListThreads {
     title: Option<String>,
     /// Only threads with messages you have not acknowledged.
     unread_only: Option<bool>,
-    /// How many threads, 50 unless you say otherwise, at most 200.
+    /// How many threads, default 50, at most 200.
     limit: Option<u32>,
     /// `next_cursor` of the page before.
     cursor: Option<String>,

@@ -19,7 +19,7 @@ pub struct ReadMessages {
     thread_id: String,
     /// Read what comes after this number; 0 reads from the beginning.
     since_seq: Option<i64>,
-    /// How many messages, 50 unless you say otherwise, at most 200.
+    /// How many messages, default 50, at most 200.
     limit: Option<u32>,
     /// Optional: must match your token.
     agent_id: Option<String>,

@@ -28,7 +28,7 @@ pub struct SearchMessages {
     thread_id: Option<String>,
     /// Only messages of this agent.
     sender: Option<String>,
-    /// How many, 50 unless you say otherwise, at most 200.
+    /// How many, default 50, at most 200.
     limit: Option<u32>,
     /// `next_cursor` of the page before.
     cursor: Option<String>,

@@ -26,7 +26,7 @@ pub struct WaitForMessages {
     since_seq: Option<i64>,
     /// How long to wait in milliseconds, 30000 unless you say otherwise, at most 55000; 0 looks once.
     timeout_ms: Option<u64>,
-    /// How many messages, 50 unless you say otherwise, at most 200.
+    /// How many messages, default 50, at most 200.
     limit: Option<u32>,
     /// Optional: must match your token.
     agent_id: Option<String>,

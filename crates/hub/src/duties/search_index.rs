@@ -56,7 +56,7 @@ pub(crate) async fn run(
 
 /// Takes in one batch; answers how many messages it held.
 async fn take_in(store: &Store, index: &SearchIndex) -> Result<usize, StoreError> {
-    let settled = store.read(Tx::settled_message_row).await?;
+    let settled = store.read(|tx| Ok::<_, StoreError>(tx.settled_message_row()?)).await?;
     let upto = index.indexed_upto();
     if settled <= upto {
         return Ok(0);

@@ -110,6 +110,10 @@ fn shorten(schema: &mut Map<String, Value>, keep: Keep) {
         Keep::Nulls => {
             schema.remove("description");
             schema.remove("minimum");
+            // What stands in a list shows itself in every answer; the reference describes it.
+            if let Some(Value::Object(item)) = schema.get_mut("items") {
+                item.retain(|word, _| word == "type");
+            }
         }
         Keep::Descriptions => {
             without_null(schema);

@@ -56,7 +56,7 @@ pub(crate) async fn run(
 
 /// Takes in one batch; answers how many messages it held.
 async fn take_in(store: &Store, index: &SearchIndex) -> Result<usize, StoreError> {
-    let settled = store.read(|tx| Ok::<_, StoreError>(tx.settled_message_row()?)).await?;
+    let settled = store.read(settled_row).await?;
     let upto = index.indexed_upto();
     if settled <= upto {
         return Ok(0);
@@ -66,6 +66,10 @@ async fn take_in(store: &Store, index: &SearchIndex) -> Result<usize, StoreError
     let count = docs.len();
     index.index(docs, last).await?;
     Ok(count)
+}
+
+fn settled_row(tx: &mut Tx<'_>) -> Result<i64, StoreError> {
+    tx.settled_message_row()
 }
 
 fn read_docs(tx: &mut Tx<'_>, after: i64, settled: i64) -> Result<Vec<SearchDoc>, StoreError> {

@@ -84,7 +84,7 @@ pub struct ThreadFilter {
     pub before: Option<(Timestamp, i64)>,
     /// Whose cursor to join.
     pub reader: String,
-    /// Only threads with something after that cursor.
+    /// Only threads with a message of somebody else after that cursor.
     pub unread_only: bool,
     /// How many.
     pub limit: usize,
@@ -239,7 +239,8 @@ impl Tx<'_> {
         )
     }
 
-    /// The threads an agent may enter that have something after its cursor, the longest untouched first.
+    /// The threads an agent may enter that hold messages of others after its cursor, the longest
+    /// untouched first.
     pub fn unread_threads_of(
         &mut self,
         workspace: &str,
@@ -253,7 +254,8 @@ impl Tx<'_> {
              FROM participant p
              JOIN thread t ON t.id = p.thread
              LEFT JOIN read_cursor c ON c.thread = t.id AND c.agent = ?2
-             WHERE p.agent = ?2 AND t.workspace = ?1 AND t.head_seq > COALESCE(c.last_read_seq, 0)
+             WHERE p.agent = ?2 AND t.workspace = ?1 AND EXISTS (SELECT 1 FROM message m
+                   WHERE m.thread = t.id AND m.seq > COALESCE(c.last_read_seq, 0) AND m.sender <> ?2)
              ORDER BY t.updated_ms, t.id LIMIT ?3",
             &[workspace.into(), agent.into(), limit_param(limit)],
             |row| Ok(ThreadListed { thread: thread_row(row)?, last_read_seq: row.int(13)? }),
@@ -287,11 +289,12 @@ impl Tx<'_> {
                AND (?3 = '' OR t.id IN (SELECT p.thread FROM participant p WHERE p.agent = ?3))
                AND (?4 = '' OR t.id IN
                     (SELECT p.thread FROM participant p WHERE p.agent = ?4 AND p.listed = 1))
-               AND (?5 < 0 OR t.status = ?5)
-               AND (?6 < 0 OR t.type = ?6)
+               AND (CAST(?5 AS BIGINT) < 0 OR t.status = ?5)
+               AND (CAST(?6 AS BIGINT) < 0 OR t.type = ?6)
                AND (?7 = '' OR lower(t.title) LIKE '%' || lower(?7) || '%' ESCAPE '\\')
                AND (t.updated_ms < ?8 OR (t.updated_ms = ?8 AND t.id < ?9))
-               AND (?10 = 0 OR t.head_seq > COALESCE(c.last_read_seq, 0))
+               AND (CAST(?10 AS BIGINT) = 0 OR EXISTS (SELECT 1 FROM message m WHERE m.thread = t.id
+                    AND m.seq > COALESCE(c.last_read_seq, 0) AND m.sender <> ?2))
              ORDER BY t.updated_ms DESC, t.id DESC
              LIMIT ?11",
             &params,

@@ -172,7 +172,8 @@ pub(crate) fn say(
     Ok(tx.insert_message(&NewMessage {
         thread_row: thread.row,
         seq: thread.head_seq,
-        created: at,
+        // Time never runs backwards within a thread, whatever the clock does.
+        created: thread.updated,
         kind: MessageKind::System,
         trust: Trust::Hub,
         sender: "waystation",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use protocol::{Caller, MessageId, MessageKind, Scope, ThreadId, Timestamp, limits, validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{MessageRow, SearchHit, SearchQuery, SearchScope, Tx, highlight};
+use store::{MessageRow, SearchHit, SearchQuery, SearchScope, StoreError, Tx, highlight};
 
 use super::rules;
 use crate::call::Call;
@@ -94,7 +94,8 @@ impl Operation for SearchMessages {
                 before,
                 limit,
             })
-            .await?;
+            .await
+            .map_err(explain)?;
         let (query, caller, found) = (self.query, call.shared_caller(), page.hits);
         let hits = call.read(move |tx| load(tx, &caller, &query, &found)).await?;
         Ok(SearchMessagesOutput {
@@ -128,6 +129,16 @@ fn read_cursor(text: &str) -> Result<i64> {
         .ok()
         .filter(|row| *row >= 0)
         .ok_or_else(|| Error::invalid("cursor", "must be next_cursor of an earlier page"))
+}
+
+/// A query that the index cannot read is the caller's to mend.
+fn explain(error: StoreError) -> Error {
+    match &error {
+        StoreError::BadQuery(_) => {
+            Error::Invalid { field: "query".to_owned(), message: error.to_string(), hint: None }
+        }
+        _ => error.into(),
+    }
 }
 
 /// Waits a moment for the index to hold everything that is committed now.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use protocol::{Caller, Message, Scope, ThreadId, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{ThreadRow, Tx};
+use store::{MessageRow, ThreadRow, Tx};
 
 use super::read_messages::since_seq;
 use super::{rules, view};
@@ -164,24 +164,24 @@ fn look(tx: &mut Tx<'_>, asked: &Asked) -> Result<WaitForMessagesOutput> {
             .map(|listed| (listed.thread, listed.last_read_seq))
             .collect(),
     };
+    let mut bytes_left = limits::PAGE_BYTES_MAX;
     for (thread, since) in threads {
         let room = asked.limit.saturating_sub(output.messages.len());
-        if room == 0 {
+        if room == 0 || bytes_left == 0 {
             break;
         }
-        let mut next_seq = since;
-        let rows = tx.messages_after(thread.row, since, room, limits::PAGE_BYTES_MAX)?;
-        let before = output.messages.len();
+        let reader = &asked.caller.agent_id;
+        let rows = tx.messages_of_others_after(thread.row, since, reader, room, bytes_left)?;
+        let Some(last) = rows.last() else { continue };
+        bytes_left = bytes_left.saturating_sub(rows.iter().map(MessageRow::bytes).sum());
+        // Behind the last message of somebody else stand only the caller's own.
+        let is_all = rows.len() < room && bytes_left > 0;
+        let next_seq = if is_all { thread.head_seq } else { last.seq };
         for row in rows {
-            next_seq = row.seq;
-            if row.sender != asked.caller.agent_id {
-                output.messages.push(view::message(thread.id, row)?);
-            }
+            output.messages.push(view::message(thread.id, row)?);
         }
-        if output.messages.len() > before {
-            let has_more = next_seq < thread.head_seq;
-            output.threads.push(WaitedThread { thread_id: thread.id, next_seq, has_more });
-        }
+        let has_more = next_seq < thread.head_seq;
+        output.threads.push(WaitedThread { thread_id: thread.id, next_seq, has_more });
     }
     Ok(output)
 }

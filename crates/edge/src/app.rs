@@ -7,6 +7,7 @@ use hub::{Catalogue, Hub};
 use parking_lot::Mutex;
 use protocol::Timestamp;
 
+use crate::auth::Failures;
 use crate::mcp;
 
 /// What every route can reach. Cheap to clone.
@@ -21,6 +22,7 @@ pub struct App {
     /// How the listener is reached.
     pub web: Arc<WebSettings>,
     pub(crate) openapi: Arc<str>,
+    pub(crate) failures: Arc<Failures>,
     pub(crate) last_ready: Arc<Mutex<Option<Timestamp>>>,
 }
 
@@ -54,6 +56,7 @@ impl App {
             verifier,
             web: Arc::new(web),
             openapi: openapi.into(),
+            failures: Arc::default(),
             last_ready: Arc::default(),
         }
     }

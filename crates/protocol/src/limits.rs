@@ -24,6 +24,14 @@ pub const REQUESTS_WAITING_MAX: usize = 900;
 pub const WAITERS_MAX: usize = 5_000;
 /// Open connections.
 pub const CONNECTIONS_MAX: usize = 2_000;
+/// Open connections from one address, unless it is this machine's own.
+pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 50;
+/// Tokens that one address may get wrong in a minute before its further failures are slowed down.
+pub const AUTH_FAILURES_PER_MINUTE: u32 = 10;
+/// How long an answer to a wrong token takes from then on.
+pub const AUTH_FAILURE_DELAY: Duration = Duration::from_secs(1);
+/// Addresses whose failures are remembered.
+pub const AUTH_FAILURE_ADDRESSES_MAX: usize = 10_000;
 /// Concurrent streams of one HTTP/2 connection.
 pub const HTTP2_STREAMS_MAX: u32 = 100;
 /// How long a stopping hub waits for requests in flight.

@@ -138,9 +138,7 @@ async fn serve_http(
         };
         match stream {
             Ok((stream, _)) if is_same_user(&stream) => {
-                let present = Present::new(&connected);
-                let router = router.clone().layer(axum::Extension(Arc::new(present)));
-                connections.start(stream, router, place);
+                connections.start(stream, router.clone(), (place, Present::new(&connected)));
             }
             Ok(_) => tracing::warn!("another user tried the private socket"),
             Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),

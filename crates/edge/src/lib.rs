@@ -1,4 +1,49 @@
 //! The edges of Waystation: REST, MCP, health and metrics over HTTP, TLS and the private socket.
+//!
+//! An edge authenticates, turns bytes into an operation's name and JSON, and turns errors into a
+//! status. It holds no rules: if two edges could disagree about something, it belongs in the hub.
 #![forbid(unsafe_code)]
 
+mod app;
+mod auth;
+mod error;
+mod guard;
+mod health;
+pub mod local;
 pub mod mcp;
+pub mod rest;
+pub mod server;
+mod status;
+pub mod tls;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+
+pub use app::{App, WebSettings};
+pub use error::EdgeError;
+
+/// Every route of the public listener, on one screen.
+pub fn router(app: &App) -> Router {
+    let with_caller = Router::new()
+        .merge(rest::routes(app))
+        .route("/metrics", get(health::metrics))
+        .route_service("/mcp", mcp::http_service(app.mcp(), &app.mcp_settings()))
+        .layer(from_fn_with_state(app.clone(), auth::require_caller));
+    Router::new()
+        .merge(with_caller)
+        .route("/livez", get(health::livez))
+        .route("/readyz", get(health::readyz))
+        .route("/v1/openapi.json", get(rest::openapi_document))
+        .route("/.well-known/oauth-protected-resource", get(auth::resource_metadata))
+        .route("/.well-known/oauth-protected-resource/mcp", get(auth::resource_metadata))
+        .fallback(status::no_such_route)
+        .method_not_allowed_fallback(status::no_such_method)
+        .layer(from_fn_with_state(app.clone(), guard::check_host_and_origin))
+        .with_state(app.clone())
+}
+
+/// The routes of the private socket: the public ones, any operation by name, and the owner's affairs.
+pub fn private_router(app: &App, owner: local::Owner) -> Router {
+    router(app).merge(local::routes(owner).with_state(app.clone()))
+}

@@ -1,10 +1,12 @@
 //! The one door. Every edge comes through [`Catalogue::call`], and scope, quota, limits, validation,
 //! timing and audit are decided here, once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use protocol::{Scope, limits, validate};
@@ -51,6 +53,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether it waits for others, so that it must not hold a place meanwhile.
+    pub fn waits(&self) -> bool {
+        self.quota == Quota::Waits
+    }
+
     /// Forgets the types of an operation.
     pub fn of<O: Operation>() -> Self {
         let mut input_schema = schema::<O>();
@@ -111,7 +118,10 @@ impl Catalogue {
             nearest: validate::nearest(name, self.by_name.keys().copied()),
         })?;
         call.action = entry.name;
-        call.request = input.commitment(&call);
+        let text = input.text();
+        call.request = Commitment::request(&call.identity.salt, &text);
+        let sound = check(&text);
+        drop(text);
         let span = tracing::debug_span!("operation", name = entry.name,
             request = %call.identity.request_id, agent = %call.caller().agent_id,
             trace = call.identity.trace.as_ref().map(|trace| trace.trace_id.as_str()));
@@ -119,7 +129,7 @@ impl Catalogue {
         let began = Instant::now();
         let (hub, identity, request) =
             (Arc::clone(&call.hub), Arc::clone(&call.identity), call.request);
-        let result = admitted(entry, call, input).instrument(span).await;
+        let result = admitted(entry, call, input, sound).instrument(span).await;
         let outcome = result.as_ref().map_or_else(|error| error.code().name(), |_| "ok");
         hub.metrics.observe(entry.name, outcome, began.elapsed());
         if let Err(Error::Internal(source)) = &result {
@@ -149,14 +159,20 @@ fn worth_an_entry(entry: &Entry, result: &Result<Box<dyn Answer>>) -> bool {
     }
 }
 
-async fn admitted(entry: &Entry, call: Call, input: Input) -> Result<Box<dyn Answer>> {
+async fn admitted(
+    entry: &Entry,
+    call: Call,
+    input: Input,
+    sound: Result<()>,
+) -> Result<Box<dyn Answer>> {
     if !call.caller().scopes.has(entry.scope) {
         return Err(Error::MissingScope { scope: entry.scope });
     }
     call.hub.quotas.take(call.caller(), entry.quota, call.now())?;
-    input.check()?;
+    sound?;
+    let _place = if entry.waits() { None } else { Some(place(&call).await?) };
     let cancelled = call.cancelled.clone();
-    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call, input));
+    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call.clone(), input));
     tokio::select! {
         biased;
         result = work => result.unwrap_or(Err(Error::Timeout {
@@ -166,29 +182,47 @@ async fn admitted(entry: &Entry, call: Call, input: Input) -> Result<Box<dyn Ans
     }
 }
 
+/// One of the places for requests in flight; a long queue for them is refused.
+async fn place(call: &Call) -> Result<tokio::sync::SemaphorePermit<'_>> {
+    let places = &call.hub.places;
+    if let Ok(place) = places.try_acquire() {
+        return Ok(place);
+    }
+    let waiting = call.hub.waiting.fetch_add(1, Ordering::Relaxed);
+    let place = if waiting < limits::REQUESTS_WAITING_MAX {
+        places.acquire().await.map_err(|_| Error::Stopping)
+    } else {
+        Err(Error::Overloaded)
+    };
+    call.hub.waiting.fetch_sub(1, Ordering::Relaxed);
+    place
+}
+
 impl Input {
-    fn commitment(&self, call: &Call) -> Commitment {
-        let salt = &call.identity.salt;
+    fn text(&self) -> Cow<'_, [u8]> {
         match self {
-            Self::Bytes(bytes) => Commitment::request(salt, bytes),
+            Self::Bytes(bytes) => Cow::Borrowed(bytes),
             Self::Map(map) => {
-                let bytes = serde_json::to_vec(map).expect("a JSON object prints as JSON");
-                Commitment::request(salt, &bytes)
+                Cow::Owned(serde_json::to_vec(map).expect("a JSON object prints as JSON"))
             }
         }
     }
+}
 
-    fn check(&self) -> Result<()> {
-        let Self::Bytes(bytes) = self else { return Ok(()) };
-        if bytes.len() > limits::BODY_BYTES_MAX {
-            return Err(Error::TooLarge { bytes_max: limits::BODY_BYTES_MAX });
-        }
-        if validate::nests_too_deep(bytes) {
-            let message = format!("the JSON nests deeper than {} levels", limits::JSON_DEPTH_MAX);
-            return Err(Error::Invalid { field: String::new(), message, hint: None });
-        }
-        Ok(())
+/// What every input keeps to, whichever operation it is for.
+fn check(text: &[u8]) -> Result<()> {
+    if text.len() > limits::BODY_BYTES_MAX {
+        return Err(Error::TooLarge { bytes_max: limits::BODY_BYTES_MAX });
     }
+    if validate::nests_too_deep(text) {
+        let message = format!("the JSON nests deeper than {} levels", limits::JSON_DEPTH_MAX);
+        return Err(Error::Invalid { field: String::new(), message, hint: None });
+    }
+    // The parser would take a list for an object, its items for fields in order.
+    if text.trim_ascii_start().first() == Some(&b'[') {
+        return Err(malformed("a list is no object"));
+    }
+    Ok(())
 }
 
 fn parse<O: Operation>(input: &Input) -> Result<O> {
@@ -197,7 +231,7 @@ fn parse<O: Operation>(input: &Input) -> Result<O> {
         Input::Bytes(bytes) => serde_json::from_slice(bytes).or_else(|_| {
             let mut source = serde_json::Deserializer::from_slice(bytes);
             let value = serde_path_to_error::deserialize(&mut source);
-            value.map_err(|error| explain::<O>(&error)).and_then(|value| {
+            value.map_err(|error| explain_text::<O>(bytes, &error)).and_then(|value| {
                 source.end().map_err(|error| malformed(&error.to_string()))?;
                 Ok(value)
             })
@@ -207,6 +241,20 @@ fn parse<O: Operation>(input: &Input) -> Result<O> {
             value.map_err(|error| explain::<O>(&error))
         }
     }
+}
+
+/// The text parser calls some wrong types a syntax error; a parsed value names their field.
+fn explain_text<O: Operation>(
+    bytes: &[u8],
+    error: &serde_path_to_error::Error<serde_json::Error>,
+) -> Error {
+    if error.inner().is_syntax()
+        && let Ok(value) = serde_json::from_slice::<Value>(bytes)
+        && let Err(error) = serde_path_to_error::deserialize::<_, O>(value)
+    {
+        return explain::<O>(&error);
+    }
+    explain::<O>(error)
 }
 
 /// Says which field is wrong, in our words, from the parser's.
@@ -236,6 +284,11 @@ fn explain<O: Operation>(error: &serde_path_to_error::Error<serde_json::Error>) 
         let name = printable(name);
         let message = format!("{name} is not a field of {}", O::NAME);
         return Error::Invalid { field: name, message, hint: Some(hint) };
+    }
+    if let Some(name) =
+        text.strip_prefix("duplicate field `").and_then(|rest| rest.strip_suffix('`'))
+    {
+        return Error::invalid(name, "stands there twice");
     }
     let field = if path == "." { String::new() } else { path };
     let subject = if field.is_empty() { "the input" } else { &field };

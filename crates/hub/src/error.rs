@@ -142,7 +142,9 @@ impl Error {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::UnknownOperation { .. } => ErrorCode::UnknownOperation,
-            Self::Invalid { .. } => ErrorCode::ValidationError,
+            Self::Invalid { .. } | Self::Store(StoreError::BadQuery(_)) => {
+                ErrorCode::ValidationError
+            }
             Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
             Self::MissingScope { .. } | Self::NotMember { .. } => ErrorCode::Forbidden,
             Self::OtherWorkspace => ErrorCode::OutOfScopeWorkspace,

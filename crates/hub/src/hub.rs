@@ -1,17 +1,19 @@
 //! The hub itself: the store, time, randomness, live readers and quotas behind every operation.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
-use store::Store;
-use tokio::sync::mpsc;
+use store::{SearchIndex, Store, StoreError};
+use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::{Commitment, OwnedEntry};
+use crate::audit::{Commitment, OwnedEntry, SealKey, Sealer};
 use crate::call::{Call, Identity, Trace};
 use crate::clock::{Clock, Entropy};
 use crate::duties::{self, Duties};
+use crate::identity::{KeyRing, Revocations};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
@@ -43,18 +45,48 @@ impl Default for Settings {
     }
 }
 
+/// What a hub is made of.
+pub struct Parts {
+    /// Its memory.
+    pub store: Store,
+    /// What its operator chose.
+    pub settings: Settings,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Where randomness comes from.
+    pub entropy: Arc<dyn Entropy>,
+    /// The keys that sign the tokens it issues.
+    pub keys: Arc<KeyRing>,
+    /// Tokens that are refused before their time.
+    pub revocations: Arc<Revocations>,
+    /// The key that seals the audit trail.
+    pub seal_key: SealKey,
+    /// The search index.
+    pub search: SearchIndex,
+}
+
 /// The hub itself.
 pub struct Hub {
     /// Its memory.
     pub store: Store,
     /// Who waits for what.
     pub live: Arc<Live>,
+    /// What can be found.
+    pub search: SearchIndex,
     /// What it counts.
     pub metrics: Metrics,
     /// What its operator chose.
     pub settings: Settings,
     /// Ends when the hub is about to stop: long polls return what they have.
     pub stopping: CancellationToken,
+    /// The keys that sign the tokens it issues.
+    pub keys: Arc<KeyRing>,
+    /// Tokens that are refused before their time.
+    pub revocations: Arc<Revocations>,
+    pub(crate) sealer: Sealer,
+    pub(crate) audit_bell: Arc<Notify>,
+    pub(crate) places: Semaphore,
+    pub(crate) waiting: AtomicUsize,
     pub(crate) quotas: Quotas,
     pub(crate) audit_reads: mpsc::Sender<OwnedEntry>,
     clock: Arc<dyn Clock>,
@@ -63,20 +95,23 @@ pub struct Hub {
 
 impl Hub {
     /// Starts the hub on an open store, and its duties.
-    pub fn start(
-        store: Store,
-        settings: Settings,
-        clock: Arc<dyn Clock>,
-        entropy: Arc<dyn Entropy>,
-    ) -> (Arc<Self>, Duties) {
+    pub fn start(parts: Parts) -> (Arc<Self>, Duties) {
+        let Parts { store, settings, clock, entropy, keys, revocations, seal_key, search } = parts;
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let hub = Arc::new(Self {
+            sealer: Sealer::new(store.clone(), seal_key),
             store,
             live: Arc::default(),
             metrics: Metrics::default(),
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
+            search,
+            audit_bell: Arc::default(),
+            places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
+            waiting: AtomicUsize::new(0),
+            keys,
+            revocations,
             audit_reads,
             clock,
             entropy,
@@ -86,9 +121,54 @@ impl Hub {
         (hub, duties)
     }
 
+    /// Ends what it does in the background, seals the last audit entries and closes the store.
+    pub async fn close(&self, duties: Duties) {
+        self.stopping.cancel();
+        duties.stop().await;
+        if let Err(error) = self.sealer.seal_once(self.now()).await {
+            tracing::error!(%error, "the newest audit entries are not sealed; the next start seals them");
+        }
+        let (store, search) = (self.store.clone(), self.search.clone());
+        let close = move || {
+            search.close();
+            store.close();
+        };
+        if tokio::task::spawn_blocking(close).await.is_err() {
+            tracing::error!("the store did not close in order");
+        }
+    }
+
+    /// Makes one small write durable, to show that it can.
+    pub async fn prove_writable(&self) -> Result<(), StoreError> {
+        let now = self.now().to_string();
+        self.store.write(move |tx| tx.set_fact("ready_at", &now)).await
+    }
+
+    /// Everything the hub counts, in the Prometheus text format.
+    #[expect(clippy::cast_precision_loss, reason = "these counts are far below 2^52")]
+    pub fn metrics_text(&self) -> String {
+        self.metrics.render(&[
+            (
+                "waystation_writes_waiting",
+                "Changes waiting for the writer.",
+                self.store.writes_waiting() as f64,
+            ),
+            (
+                "waystation_watchers",
+                "Threads watched by live readers.",
+                self.live.watchers() as f64,
+            ),
+        ])
+    }
+
     /// The moment it is.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Where its time comes from.
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
     }
 
     /// Fresh random bytes.

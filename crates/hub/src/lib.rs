@@ -6,13 +6,14 @@
 
 pub mod admin;
 pub mod agents;
-mod audit;
+pub mod audit;
 mod call;
 mod catalogue;
 pub mod clock;
 pub mod duties;
 mod error;
 mod hub;
+pub mod identity;
 pub mod live;
 mod metrics;
 mod operation;
@@ -20,12 +21,11 @@ mod operations;
 mod quota;
 pub mod threads;
 
-pub use audit::Commitment;
 pub use call::{Call, Change, Trace};
 pub use catalogue::{Catalogue, Entry, Input};
 pub use clock::{Clock, Entropy, SystemClock, SystemEntropy};
 pub use error::{Error, Result};
-pub use hub::{Hub, Settings};
+pub use hub::{Hub, Parts, Settings};
 pub use metrics::Metrics;
 pub use operation::{Answer, Effect, Method, Operation, Quota, Route};
 pub use operations::catalogue;

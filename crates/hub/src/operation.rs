@@ -100,6 +100,8 @@ pub enum Effect {
 pub enum Quota {
     /// Posts.
     Posts,
+    /// Calls that wait for others; they hold no place among the requests in flight.
+    Waits,
     /// Everything else.
     Calls,
 }

@@ -1,10 +1,12 @@
 //! THE LIST: every operation of the hub, in the order of the documentation.
 
+use crate::admin::{IssueToken, ListTokens, ReadAudit, RevokeToken};
 use crate::agents::{HeartbeatSession, ListSessions};
 use crate::catalogue::{Catalogue, Entry};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
-    ReadMessages, RemoveParticipants, SummarizeThread, UpdateThreadStatus, WaitForMessages,
+    ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
+    WaitForMessages,
 };
 
 /// Every operation.
@@ -18,11 +20,16 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<WaitForMessages>(),
         Entry::of::<AckRead>(),
         Entry::of::<GetMessage>(),
+        Entry::of::<SearchMessages>(),
         Entry::of::<SummarizeThread>(),
         Entry::of::<UpdateThreadStatus>(),
         Entry::of::<AddParticipants>(),
         Entry::of::<RemoveParticipants>(),
         Entry::of::<HeartbeatSession>(),
         Entry::of::<ListSessions>(),
+        Entry::of::<IssueToken>(),
+        Entry::of::<ListTokens>(),
+        Entry::of::<RevokeToken>(),
+        Entry::of::<ReadAudit>(),
     ])
 }

@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 
 pub mod agent;
+pub mod audit;
 pub mod caller;
 pub mod cursor;
 pub mod error_code;

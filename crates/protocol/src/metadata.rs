@@ -37,10 +37,25 @@ impl Metadata {
         if text.len() > limits::METADATA_BYTES_MAX {
             return Err(Invalid(format!("must have at most {} bytes", limits::METADATA_BYTES_MAX)));
         }
+        // Most texts do not even look as if; those that do may only spell it out.
         if text.contains("\\u0000") {
-            return validate::without_nul("\0");
+            return self.0.iter().try_for_each(|(key, value)| entry_without_nul(key, value));
         }
         Ok(())
+    }
+}
+
+fn entry_without_nul(key: &str, value: &Value) -> Result<(), Invalid> {
+    validate::without_nul(key)?;
+    value_without_nul(value)
+}
+
+fn value_without_nul(value: &Value) -> Result<(), Invalid> {
+    match value {
+        Value::String(text) => validate::without_nul(text),
+        Value::Array(items) => items.iter().try_for_each(value_without_nul),
+        Value::Object(map) => map.iter().try_for_each(|(key, value)| entry_without_nul(key, value)),
+        _ => Ok(()),
     }
 }
 
@@ -167,6 +182,20 @@ mod tests {
         for text in [r#"{"a":1,"a":2}"#, r#"{"x":[{"a":1,"a":2}]}"#] {
             let error = serde_json::from_str::<Metadata>(text).unwrap_err().to_string();
             assert!(error.contains("`a` stands there twice"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_nul_is_refused_and_its_spelling_is_not() {
+        let check = |text: &str| {
+            let metadata: Metadata = serde_json::from_str(text).unwrap();
+            metadata.check(&metadata.to_text())
+        };
+        assert!(check(r#"{"a":"\\u0000"}"#).is_ok());
+        for text in
+            [r#"{"a":"\u0000"}"#, r#"{"a\u0000":1}"#, r#"{"a":[{"b":["\\u0000","x\u0000"]}]}"#]
+        {
+            assert!(check(text).is_err(), "{text}");
         }
     }
 

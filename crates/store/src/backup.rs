@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::driver::sqlite;
 use crate::error::{Result, StoreError};
 use crate::migrate;
-use crate::store::{DATABASE_FILE, Store};
+use crate::store::DATABASE_FILE;
 
 /// Pages copied between two looks at the writer.
 const PAGES_PER_STEP: i32 = 1_024;
@@ -31,40 +31,33 @@ pub struct BackupReport {
     pub audit_entries: i64,
 }
 
-impl Store {
-    /// Copies the whole store to a file while it is in use. Blocks. Tells how many pages are left
-    /// and how many there are.
-    pub fn backup(
-        &self,
-        target: &Path,
-        mut progress: impl FnMut(i32, i32),
-    ) -> Result<BackupReport> {
-        let Some(source) = self.file() else {
-            return Err(StoreError::BadBackup(
-                "a PostgreSQL store is backed up with pg_dump".to_owned(),
-            ));
-        };
-        let partial = target.with_extension("partial");
-        remove_if_there(&partial)?;
-        let reader = sqlite::open_reader(source)?;
-        // One long snapshot: what is committed meanwhile stays out, and the copy never starts over.
-        reader.execute_batch("BEGIN; SELECT count(*) FROM hub_fact;")?;
-        let mut copy = Connection::open(&partial)?;
-        {
-            let backup = rusqlite::backup::Backup::new(&reader, &mut copy)?;
-            while backup.step(PAGES_PER_STEP)? == rusqlite::backup::StepResult::More {
-                let state = backup.progress();
-                progress(state.remaining, state.pagecount);
-            }
+/// Copies a whole database file to another while it is in use. Blocks. Tells how many pages are left
+/// and how many there are.
+pub fn backup(
+    source: &Path,
+    target: &Path,
+    mut progress: impl FnMut(i32, i32),
+) -> Result<BackupReport> {
+    let partial = target.with_extension("partial");
+    remove_if_there(&partial)?;
+    let reader = sqlite::open_reader(source)?;
+    // One long snapshot: what is committed meanwhile stays out, and the copy never starts over.
+    reader.execute_batch("BEGIN; SELECT count(*) FROM hub_fact;")?;
+    let mut copy = Connection::open(&partial)?;
+    {
+        let backup = rusqlite::backup::Backup::new(&reader, &mut copy)?;
+        while backup.step(PAGES_PER_STEP)? == rusqlite::backup::StepResult::More {
+            let state = backup.progress();
+            progress(state.remaining, state.pagecount);
         }
-        copy.execute_batch("PRAGMA journal_mode = DELETE")?;
-        drop(copy);
-        let report = verify_backup(&partial)?;
-        make_durable(&partial)?;
-        std::fs::rename(&partial, target).map_err(file_error("name the backup", target))?;
-        sync_folder(target)?;
-        Ok(BackupReport { path: target.to_owned(), ..report })
     }
+    copy.execute_batch("PRAGMA journal_mode = DELETE")?;
+    drop(copy);
+    let report = verify_backup(&partial)?;
+    make_durable(&partial)?;
+    std::fs::rename(&partial, target).map_err(file_error("name the backup", target))?;
+    sync_folder(target)?;
+    Ok(BackupReport { path: target.to_owned(), ..report })
 }
 
 /// Checks that a file is a whole backup, and counts what it holds.

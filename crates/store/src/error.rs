@@ -49,6 +49,9 @@ pub enum StoreError {
     /// A backup does not hold what it should.
     #[error("this backup cannot be used: {0}")]
     BadBackup(String),
+    /// A search that asks for nothing the index could hold.
+    #[error("this search cannot be answered: {0}")]
+    BadQuery(String),
     /// SQLite said no.
     #[error("the database refused a statement")]
     Sqlite(#[source] rusqlite::Error),

@@ -1,1 +1,24 @@
-fn main() {}
+//! The binary: command line, configuration and wiring. Behaviour lives in the hub.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod commands;
+mod config;
+mod failure;
+mod logs;
+mod output;
+mod owner;
+mod paths;
+mod reach;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match commands::run(cli) {
+        Ok(code) => code,
+        Err(error) => failure::report(&error),
+    }
+}

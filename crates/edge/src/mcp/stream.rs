@@ -33,7 +33,8 @@ pub async fn serve_stream_for(
     stop: CancellationToken,
 ) -> io::Result<()> {
     let (lines, answers) = lines(reader, writer, common::BODY_BYTES_MAX);
-    let service = serve(handler, lines, stop);
+    // A token of its own: rmcp ends the one it is given when its client leaves.
+    let service = serve(handler, lines, stop.child_token());
     let write = answers.write();
     tokio::pin!(service, write);
     tokio::select! {

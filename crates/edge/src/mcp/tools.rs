@@ -22,7 +22,12 @@ impl Tools {
     pub(super) fn of(catalogue: &Catalogue) -> Self {
         let entries = catalogue.entries();
         Self {
-            listed: entries.iter().map(|entry| (entry.scope, tool(entry))).collect(),
+            // What an owner does with the hub itself stays out of models' way; it can still be called.
+            listed: entries
+                .iter()
+                .filter(|entry| entry.toolset != "admin")
+                .map(|entry| (entry.scope, tool(entry)))
+                .collect(),
             names: entries.iter().map(|entry| (spelling(entry.name), entry.name)).collect(),
         }
     }
@@ -106,6 +111,10 @@ fn shorten(schema: &mut Map<String, Value>, keep: Keep) {
             schema.remove("description");
             schema.remove("minimum");
             schema.remove("required");
+            // What stands in a list shows itself in every answer; the reference describes it.
+            if let Some(Value::Object(item)) = schema.get_mut("items") {
+                item.retain(|word, _| word == "type");
+            }
         }
         Keep::Descriptions => {
             without_null(schema);

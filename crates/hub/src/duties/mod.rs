@@ -1,5 +1,6 @@
 //! Duties: the hub's background loops. Each has an owner that awaits it and a token that ends it.
 mod audit_reads;
+mod search_index;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -44,6 +45,10 @@ impl Duties {
 
 /// Starts what every hub does.
 pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<OwnedEntry>) {
-    let store = hub.store.clone();
-    duties.spawn("audit_reads", |stop| audit_reads::run(store, reads, stop));
+    let (store, bell) = (hub.store.clone(), Arc::clone(&hub.audit_bell));
+    duties.spawn("audit_reads", |stop| audit_reads::run(store, reads, bell, stop));
+    let (store, index, live) = (hub.store.clone(), hub.search.clone(), Arc::clone(&hub.live));
+    duties.spawn("search_index", |stop| search_index::run(store, index, live, stop));
+    let (sealer, clock, bell) = (hub.sealer.clone(), hub.clock(), Arc::clone(&hub.audit_bell));
+    duties.spawn("sealer", |stop| sealer.run(move || clock.now(), stop, bell));
 }

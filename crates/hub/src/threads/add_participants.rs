@@ -43,7 +43,7 @@ impl Operation for AddParticipants {
         if added.is_empty() {
             return Err(Error::invalid("participants", "must name at least one agent"));
         }
-        let (caller, now, invited) = (call.identity.caller.clone(), call.now(), added.clone());
+        let (caller, now, invited) = (call.shared_caller(), call.now(), added.clone());
         let output = call
             .write(move |tx| {
                 let mut thread = rules::lock(tx, id, &caller, "change")?;

@@ -34,7 +34,7 @@ impl Operation for RemoveParticipants {
         if gone.is_empty() {
             return Err(Error::invalid("participants", "must name at least one agent"));
         }
-        let (caller, now) = (call.identity.caller.clone(), call.now());
+        let (caller, now) = (call.shared_caller(), call.now());
         let output = call
             .write(move |tx| {
                 let mut thread = rules::lock(tx, id, &caller, "change")?;

@@ -68,7 +68,7 @@ fn admit(access: Option<ThreadAccess>, caller: &Caller, act: &'static str) -> Re
 pub(crate) fn fold(tx: &mut Tx<'_>, thread: &ThreadRow) -> Result<Fold> {
     let mut fold = match tx.fold(thread.row)? {
         // A fold that this version cannot read is made again from the log.
-        Some(row) => serde_json::from_str(&row.state).unwrap_or_default(),
+        Some(row) => Fold::from_json(&row.state),
         None => Fold::default(),
     };
     while fold.through_seq() < thread.head_seq {
@@ -94,8 +94,8 @@ pub(crate) fn fold(tx: &mut Tx<'_>, thread: &ThreadRow) -> Result<Fold> {
 
 /// Keeps a fold for the next one who asks.
 pub(crate) fn keep_fold(tx: &mut Tx<'_>, thread: &ThreadRow, fold: &Fold) -> Result<()> {
-    let state = serde_json::to_string(fold).map_err(|error| Error::Internal(Box::new(error)))?;
-    Ok(tx.set_fold(thread.row, &FoldRow { through_seq: fold.through_seq(), state })?)
+    let row = FoldRow { through_seq: fold.through_seq(), state: fold.to_json() };
+    Ok(tx.set_fold(thread.row, &row)?)
 }
 
 /// Who moves a thread, where to and why.
@@ -172,7 +172,8 @@ pub(crate) fn say(
     Ok(tx.insert_message(&NewMessage {
         thread_row: thread.row,
         seq: thread.head_seq,
-        created: at,
+        // Time never runs backwards within a thread, whatever the clock does.
+        created: thread.updated,
         kind: MessageKind::System,
         trust: Trust::Hub,
         sender: "waystation",

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use protocol::limits;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Result, StoreError};
@@ -44,7 +45,18 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
          PRAGMA busy_timeout = 5000;",
     )?;
     connection.set_prepared_statement_cache_capacity(limits::STATEMENTS_MAX);
+    lower_every_alphabet(&connection)?;
     Ok(connection)
+}
+
+/// SQLite's own `lower` knows ASCII alone; PostgreSQL's knows every alphabet.
+fn lower_every_alphabet(connection: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    Ok(connection.create_scalar_function("lower", 1, flags, |context| {
+        Ok(context.get_raw(0).as_str_or_null()?.map(str::to_lowercase))
+    })?)
 }
 
 /// Runs one reading job on a snapshot.

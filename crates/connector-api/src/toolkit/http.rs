@@ -1,0 +1,145 @@
+//! The one outgoing HTTP client: ring under rustls, no redirects, no proxies, a cap on everything.
+//!
+//! Names are resolved here, every address is judged, and the connection goes to an address that
+//! passed. So a name that answers differently the second time gains nothing.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use protocol::limits;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{Certificate, redirect};
+
+use super::address;
+use super::destination::Destination;
+
+/// How the client is built.
+#[derive(Clone, Debug, Default)]
+pub struct HttpSettings {
+    /// Certificates of authorities to trust beside the system's, as PEM.
+    pub ca_file: Option<PathBuf>,
+    /// Names that may resolve to private addresses.
+    pub private_hosts: BTreeSet<String>,
+}
+
+/// Why an outgoing request failed.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpError {
+    /// The address is not one the hub sends to.
+    #[error("this address is not allowed: {0}")]
+    AddressRefused(&'static str),
+    /// The file of certificates cannot be used.
+    #[error("cannot read certificates from {}; give a readable PEM file", path.display())]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The client cannot be built.
+    #[error("cannot set up TLS; install the system's CA certificates or name a CA file")]
+    Setup(#[source] reqwest::Error),
+    /// No answer, or half of one.
+    #[error("the request got no whole answer; check that the address can be reached from the hub")]
+    NoAnswer(#[source] reqwest::Error),
+    /// An answer other than success. Redirects count, because the client follows none.
+    #[error("the answer had status {0}; check the address")]
+    Status(u16),
+    /// An answer larger than the caller takes.
+    #[error("the answer is larger than {bytes_max} bytes")]
+    TooLarge {
+        /// The maximum.
+        bytes_max: usize,
+    },
+}
+
+/// The client. Clones share their connections.
+#[derive(Clone, Debug)]
+pub struct HttpClient {
+    client: reqwest::Client,
+}
+
+impl HttpClient {
+    /// Builds the client; the only blocking work is reading certificates.
+    pub fn new(settings: &HttpSettings) -> Result<Self, HttpError> {
+        // The first caller in the process wins; a provider that is there already is ours too.
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let resolver = PublicResolver { private_hosts: Arc::new(settings.private_hosts.clone()) };
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("waystation/", env!("CARGO_PKG_VERSION")))
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            .no_proxy()
+            .timeout(limits::EGRESS_TIMEOUT)
+            .connect_timeout(limits::EGRESS_TIMEOUT)
+            .dns_resolver(resolver);
+        if let Some(path) = &settings.ca_file {
+            builder = builder.tls_certs_merge(certificates(path)?);
+        }
+        builder.build().map(|client| Self { client }).map_err(HttpError::Setup)
+    }
+
+    /// Fetches a document of at most `bytes_max` bytes.
+    pub async fn get(&self, from: &Destination, bytes_max: usize) -> Result<Vec<u8>, HttpError> {
+        let no_answer = |error: reqwest::Error| HttpError::NoAnswer(error.without_url());
+        let mut answer = self.client.get(from.url().clone()).send().await.map_err(no_answer)?;
+        if !answer.status().is_success() {
+            return Err(HttpError::Status(answer.status().as_u16()));
+        }
+        let announced = answer.content_length().unwrap_or(0);
+        if usize::try_from(announced).is_ok_and(|bytes| bytes > bytes_max) {
+            return Err(HttpError::TooLarge { bytes_max });
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(no_answer)? {
+            if body.len().saturating_add(chunk.len()) > bytes_max {
+                return Err(HttpError::TooLarge { bytes_max });
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<Certificate>, HttpError> {
+    let failed = |source: Box<dyn std::error::Error + Send + Sync>| HttpError::CaFile {
+        path: path.to_owned(),
+        source,
+    };
+    let pem = std::fs::read(path).map_err(|error| failed(error.into()))?;
+    let found = Certificate::from_pem_bundle(&pem).map_err(|error| failed(error.into()))?;
+    if found.is_empty() {
+        return Err(failed("no certificate in it".into()));
+    }
+    Ok(found)
+}
+
+/// The name resolves only to addresses inside.
+#[derive(Debug, thiserror::Error)]
+#[error("the name resolves to no public address; list it as a private host if it should")]
+struct NoPublicAddress;
+
+/// The system's resolver, minus addresses that are not public.
+struct PublicResolver {
+    private_hosts: Arc<BTreeSet<String>>,
+}
+
+impl Resolve for PublicResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let private_hosts = Arc::clone(&self.private_hosts);
+        Box::pin(async move {
+            let may_be_private = private_hosts.contains(name.as_str());
+            // The client puts the port of the URL in place of this one.
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let allowed: Vec<SocketAddr> =
+                found.filter(|to| may_be_private || address::is_public(to.ip())).collect();
+            if allowed.is_empty() {
+                return Err(NoPublicAddress.into());
+            }
+            Ok(Box::new(allowed.into_iter()) as Addrs)
+        })
+    }
+}

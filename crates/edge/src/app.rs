@@ -1,0 +1,92 @@
+//! What every route can reach.
+
+use std::sync::Arc;
+
+use hub::identity::Verifier;
+use hub::{Catalogue, Hub};
+use parking_lot::Mutex;
+use protocol::Timestamp;
+
+use crate::mcp;
+
+/// What every route can reach. Cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    /// The hub.
+    pub hub: Arc<Hub>,
+    /// The one door.
+    pub catalogue: Arc<Catalogue>,
+    /// Who is who.
+    pub verifier: Arc<Verifier>,
+    /// How the listener is reached.
+    pub web: Arc<WebSettings>,
+    pub(crate) openapi: Arc<str>,
+    pub(crate) last_ready: Arc<Mutex<Option<Timestamp>>>,
+}
+
+/// How the listener is reached, and who may reach it from a browser.
+#[derive(Clone, Debug, Default)]
+pub struct WebSettings {
+    /// Names by which requests may address the hub, beside loopback: `hub.example.org`.
+    pub allowed_hosts: Vec<String>,
+    /// Web origins that may call the hub from a browser: `https://app.example.org`.
+    pub allowed_origins: Vec<String>,
+    /// Where clients find the hub: `https://hub.example.org`.
+    pub public_url: String,
+    /// Outside issuers whose tokens count; they are named to clients that come without one.
+    pub authorization_servers: Vec<String>,
+    /// Lets callers in without a token; only ever set on a loopback listener.
+    pub open: Option<Arc<protocol::Caller>>,
+}
+
+impl App {
+    /// Puts the parts together.
+    pub fn new(
+        hub: Arc<Hub>,
+        catalogue: Arc<Catalogue>,
+        verifier: Arc<Verifier>,
+        web: WebSettings,
+    ) -> Self {
+        let openapi = crate::rest::openapi(&catalogue, &web.public_url).to_string();
+        Self {
+            hub,
+            catalogue,
+            verifier,
+            web: Arc::new(web),
+            openapi: openapi.into(),
+            last_ready: Arc::default(),
+        }
+    }
+}
+
+impl App {
+    /// What MCP needs of it.
+    pub fn mcp(&self) -> mcp::App {
+        mcp::App { hub: Arc::clone(&self.hub), catalogue: Arc::clone(&self.catalogue) }
+    }
+
+    /// How MCP over HTTP is reached. The guard has looked at the host already.
+    pub(crate) fn mcp_settings(&self) -> mcp::HttpSettings {
+        let mut allowed_origins = self.web.allowed_origins.clone();
+        allowed_origins.push(self.web.public_url.clone());
+        let allowed_origins = allowed_origins.iter().map(|origin| with_port(origin)).collect();
+        mcp::HttpSettings {
+            allowed_hosts: vec!["*".to_owned()],
+            allowed_origins,
+            ..mcp::HttpSettings::default()
+        }
+    }
+}
+
+/// An origin that names its port; without one rmcp would let any port in.
+fn with_port(origin: &str) -> String {
+    let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
+    let has_port =
+        host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let port = match (has_port, scheme) {
+        (true, _) => "",
+        (false, "https") => ":443",
+        (false, _) => ":80",
+    };
+    format!("{origin}{port}")
+}

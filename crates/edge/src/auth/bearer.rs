@@ -1,0 +1,63 @@
+//! The Authorization header. Tokens are never taken from a query or a body.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use protocol::Caller;
+
+use crate::app::App;
+use crate::status;
+
+/// Lets a request pass with its verified caller attached, or answers 401.
+pub(crate) async fn require_caller(
+    State(app): State<App>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    // The private socket has settled the question already.
+    if request.extensions().get::<Arc<Caller>>().is_some() {
+        return next.run(request).await;
+    }
+    if request.uri().query().is_some_and(|query| query.contains("access_token=")) {
+        return status::of_code(
+            &app,
+            protocol::ErrorCode::ValidationError,
+            StatusCode::BAD_REQUEST.as_u16(),
+            "a token in the address would be logged on its way",
+            Some("send it as Authorization: Bearer TOKEN"),
+        );
+    }
+    let caller = match bearer(request.headers()) {
+        Ok(Some(token)) => match app.verifier.verify(token, app.hub.now()).await {
+            Ok(caller) => caller,
+            Err(error) => return status::unauthorized(&app, &error.to_string()),
+        },
+        Ok(None) => match &app.web.open {
+            Some(caller) => Arc::clone(caller),
+            None => return status::unauthorized(&app, "this request carries no token"),
+        },
+        Err(reason) => return status::unauthorized(&app, reason),
+    };
+    // Nothing behind this point can see or pass on the caller's token.
+    request.headers_mut().remove(header::AUTHORIZATION);
+    request.extensions_mut().insert(caller);
+    next.run(request).await
+}
+
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = match (values.next(), values.next()) {
+        (None, _) => return Ok(None),
+        (Some(value), None) => {
+            value.to_str().map_err(|_| "the Authorization header is not text")?
+        }
+        _ => return Err("the request carries two Authorization headers"),
+    };
+    match value.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim())),
+        _ => Err("the Authorization header must be: Bearer TOKEN"),
+    }
+}

@@ -1,0 +1,249 @@
+//! The owner's end of the private sockets.
+//!
+//! `hub.sock` speaks HTTP, the same routes as the public listener, with the caller named in headers.
+//! `mcp.sock` speaks MCP, one JSON-RPC message a line, after one line that names the caller.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::Response;
+use hub::identity::{LocalEnv, local_caller};
+use protocol::{Caller, Role, limits};
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::error::EdgeError;
+use crate::server::Connections;
+use crate::{mcp, status};
+
+/// Where the private sockets are.
+#[derive(Clone, Debug)]
+pub struct Sockets {
+    /// HTTP.
+    pub hub: PathBuf,
+    /// MCP.
+    pub mcp: PathBuf,
+}
+
+impl Sockets {
+    /// The sockets of a data folder.
+    pub fn of(folder: &Path) -> Self {
+        Self { hub: folder.join("hub.sock"), mcp: folder.join("mcp.sock") }
+    }
+}
+
+/// Who stands at the other end, by its own word; the socket's permissions vouch for it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Greeting {
+    /// A token; when it is there, it alone decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// The agent's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The agent's workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// The agent's session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// What the agent may do: worker or observer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// A person at the command line.
+    #[serde(default)]
+    pub operator: bool,
+}
+
+const GREETING_BYTES_MAX: u64 = 64 * 1024;
+
+/// The header that carries a greeting on `hub.sock`.
+pub(crate) const GREETING: &str = "waystation-greeting";
+
+/// Binds both sockets; the future serves them until told to stop and counts those who are connected.
+pub fn serve(
+    app: App,
+    router: Router,
+    sockets: &Sockets,
+    connected: Arc<AtomicUsize>,
+    stop: CancellationToken,
+) -> Result<impl Future<Output = ()> + Send + use<>, EdgeError> {
+    let http = bind(&sockets.hub)?;
+    let stream = bind(&sockets.mcp)?;
+    let router = router.layer(from_fn_with_state(app.clone(), greet));
+    let paths = sockets.clone();
+    Ok(async move {
+        tokio::join!(
+            serve_http(http, router, Arc::clone(&connected), stop.clone()),
+            serve_mcp(stream, app, connected, stop),
+        );
+        for path in [paths.hub, paths.mcp] {
+            if let Err(error) = std::fs::remove_file(&path) {
+                tracing::debug!(%error, path = %path.display(), "a socket was gone already");
+            }
+        }
+    })
+}
+
+fn bind(path: &Path) -> Result<UnixListener, EdgeError> {
+    let failed = |source| EdgeError::Bind { address: path.display().to_string(), source };
+    // We own the folder's lock: whoever left this socket behind is gone.
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let listener = UnixListener::bind(path).map_err(failed)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    Ok(listener)
+}
+
+/// Counts a client for as long as it lives.
+struct Present(Arc<AtomicUsize>);
+
+impl Present {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Present {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+async fn serve_http(
+    listener: UnixListener,
+    router: Router,
+    connected: Arc<AtomicUsize>,
+    stop: CancellationToken,
+) {
+    let mut connections = Connections::new(stop.clone());
+    loop {
+        let Some(place) = connections.place().await else { break };
+        let stream = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.cancelled() => break,
+        };
+        match stream {
+            Ok((stream, _)) if is_same_user(&stream) => {
+                let present = Present::new(&connected);
+                let router = router.clone().layer(axum::Extension(Arc::new(present)));
+                connections.start(stream, router, place);
+            }
+            Ok(_) => tracing::warn!("another user tried the private socket"),
+            Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
+        }
+    }
+    connections.drain().await;
+}
+
+async fn serve_mcp(
+    listener: UnixListener,
+    app: App,
+    connected: Arc<AtomicUsize>,
+    stop: CancellationToken,
+) {
+    let mut clients = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = clients.join_next(), if !clients.is_empty() => continue,
+            () = stop.cancelled() => break,
+        };
+        match accepted {
+            Ok((stream, _)) if is_same_user(&stream) => {
+                let present = Present::new(&connected);
+                let (app, stop) = (app.clone(), stop.clone());
+                clients.spawn(async move {
+                    let _present = present;
+                    if let Err(error) = serve_mcp_client(stream, app, stop).await {
+                        tracing::debug!(%error, "a local MCP client ended early");
+                    }
+                });
+            }
+            Ok(_) => tracing::warn!("another user tried the private socket"),
+            Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
+        }
+    }
+    while clients.join_next().await.is_some() {}
+}
+
+async fn serve_mcp_client(
+    stream: UnixStream,
+    app: App,
+    stop: CancellationToken,
+) -> std::io::Result<()> {
+    let (read, mut write) = stream.into_split();
+    let mut read = BufReader::new(read);
+    let mut line = String::new();
+    let mut hello = (&mut read).take(GREETING_BYTES_MAX);
+    tokio::time::timeout(limits::HEADER_READ_TIMEOUT, hello.read_line(&mut line)).await??;
+    let greeting = serde_json::from_str(&line).map_err(std::io::Error::other)?;
+    match identify(&app, &greeting).await {
+        Ok(caller) => {
+            write.write_all(b"{\"ok\":true}\n").await?;
+            mcp::serve_stream(app.mcp(), caller, read, write, stop).await
+        }
+        Err(reason) => {
+            let refusal = serde_json::json!({ "ok": false, "reason": reason });
+            write.write_all(format!("{refusal}\n").as_bytes()).await
+        }
+    }
+}
+
+fn is_same_user(stream: &UnixStream) -> bool {
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
+}
+
+/// The caller behind a greeting, or the reason why there is none.
+pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, String> {
+    let now = app.hub.now();
+    if let Some(token) = &greeting.token {
+        return app.verifier.verify(token, now).await.map_err(|error| error.to_string());
+    }
+    let session = format!("local-{}", app.hub.new_uid(now));
+    let env = LocalEnv {
+        agent: greeting.agent.clone(),
+        workspace: greeting.workspace.clone(),
+        session: greeting.session.clone(),
+        role: greeting.role.clone(),
+    };
+    let mut caller = local_caller(&env, &session, now).map_err(|error| error.to_string())?;
+    if greeting.operator {
+        caller.role = Role::Operator;
+        caller.scopes = Role::Operator.default_scopes();
+        if greeting.agent.is_none() {
+            "operator".clone_into(&mut caller.agent_id);
+        }
+    }
+    Ok(Arc::new(caller))
+}
+
+/// Turns a greeting into a caller, before the routes' own question for a token.
+async fn greet(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let greeting = request
+        .headers()
+        .get(GREETING)
+        .and_then(|value| serde_json::from_slice::<Greeting>(value.as_bytes()).ok());
+    let Some(greeting) = greeting else { return next.run(request).await };
+    match identify(&app, &greeting).await {
+        Ok(caller) => {
+            request.headers_mut().remove(GREETING);
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(reason) => status::unauthorized(&app, &reason),
+    }
+}

@@ -1,0 +1,11 @@
+//! The private socket: how commands and stdio servers on this machine reach the one process that owns
+//! the data folder. File permissions are its credential; the kernel keeps everyone else out.
+mod bridge;
+mod client;
+mod listener;
+mod routes;
+
+pub use bridge::{Bridge, Connect, Connection};
+pub use client::{Called, Client, ClientError};
+pub use listener::{Greeting, Sockets, identify, serve};
+pub use routes::{Owner, OwnerInfo, routes};

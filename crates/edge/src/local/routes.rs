@@ -1,0 +1,93 @@
+//! What only the private socket offers: any operation by name, and the owner's own affairs.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Json, Router};
+use hub::Input;
+use protocol::{Caller, Scope};
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::status;
+
+/// What the owner of a data folder says of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OwnerInfo {
+    /// The program's version.
+    pub version: String,
+    /// Its process.
+    pub pid: u32,
+    /// Where it listens for others; nothing when it was started on demand.
+    pub url: Option<String>,
+}
+
+/// What the private routes need beside the app.
+#[derive(Clone)]
+pub struct Owner {
+    /// What it says of itself.
+    pub info: OwnerInfo,
+    /// Ends the owner when cancelled: another process wants to take over.
+    pub stop: CancellationToken,
+}
+
+/// The routes of the private socket beside the public ones.
+pub fn routes(owner: Owner) -> Router<App> {
+    Router::new()
+        .route("/local/call/{operation}", post(call))
+        .route("/local/info", get(info).post(info))
+        .route("/local/stop", post(stop))
+        .layer(Extension(owner))
+}
+
+async fn call(
+    State(app): State<App>,
+    caller: Option<Extension<Arc<Caller>>>,
+    Path(operation): Path<String>,
+    body: Bytes,
+) -> Response {
+    let Some(Extension(caller)) = caller else {
+        return status::unauthorized(&app, "this request does not say who asks");
+    };
+    let gone = CancellationToken::new();
+    let _hang_up = gone.clone().drop_guard();
+    let call = app.hub.call(caller, None, gone);
+    let request_id = call.identity.request_id;
+    match app.catalogue.call(call, &operation, Input::Bytes(body.to_vec())).await {
+        Ok(answer) => {
+            let brief = serde_json::to_string(&answer.brief()).expect("text prints as JSON");
+            let mut json = b"{\"answer\":".to_vec();
+            json.extend(answer.json());
+            json.extend(format!(",\"brief\":{brief}}}").into_bytes());
+            ([(header::CONTENT_TYPE, "application/json")], json).into_response()
+        }
+        Err(error) => status::of_error(&error, request_id),
+    }
+}
+
+async fn info(Extension(owner): Extension<Owner>) -> Json<OwnerInfo> {
+    Json(owner.info)
+}
+
+/// Lets go of the data folder, so that another process may own it.
+async fn stop(
+    State(app): State<App>,
+    Extension(owner): Extension<Owner>,
+    caller: Option<Extension<Arc<Caller>>>,
+) -> Response {
+    if !caller.is_some_and(|caller| caller.scopes.has(Scope::Admin)) {
+        return status::refused(
+            &app,
+            StatusCode::FORBIDDEN,
+            "only the operator may stop the hub",
+            "run this as the user who owns the data folder",
+        );
+    }
+    owner.stop.cancel();
+    "stopping\n".into_response()
+}

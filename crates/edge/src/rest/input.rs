@@ -1,0 +1,160 @@
+//! An operation's input from a path, a query and a body.
+
+use axum::extract::RawPathParams;
+use hub::{Entry, Error, Input, Method};
+use serde_json::{Map, Value};
+
+/// Puts path, query and body together into one JSON object.
+pub(super) fn assemble(
+    entry: &Entry,
+    params: &RawPathParams,
+    query: &str,
+    body: Vec<u8>,
+) -> Result<Input, Error> {
+    let mut fields = Map::new();
+    for (name, value) in params {
+        fields.insert(name.to_owned(), Value::String(value.to_owned()));
+    }
+    if matches!(entry.route.method, Method::Get | Method::Delete) {
+        read_query(entry, query, &mut fields)?;
+    } else if !query.is_empty() {
+        return Err(Error::Invalid {
+            field: String::new(),
+            message: "this operation takes its input as a JSON body".to_owned(),
+            hint: Some("move the query's parameters into the body".to_owned()),
+        });
+    }
+    let blank = body.iter().all(u8::is_ascii_whitespace);
+    match (blank, fields.is_empty()) {
+        (true, _) => Ok(Input::Map(fields)),
+        (false, true) => Ok(Input::Bytes(body)),
+        (false, false) => Ok(splice(&fields, body)),
+    }
+}
+
+/// The path's fields in front of the body's. A body that names one of them too must agree.
+fn splice(fields: &Map<String, Value>, body: Vec<u8>) -> Input {
+    let names_one = fields.keys().any(|name| find(&body, name.as_bytes()));
+    if names_one
+        && let Ok(Value::Object(mut map)) = serde_json::from_slice::<Value>(&body)
+        && fields.iter().all(|(name, value)| map.get(name).is_none_or(|given| given == value))
+    {
+        map.extend(fields.clone());
+        return Input::Map(map);
+    }
+    let start = body.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+    let rest = body.get(start + 1..).unwrap_or_default();
+    if body.get(start) != Some(&b'{') {
+        // Not an object: the door says so.
+        return Input::Bytes(body);
+    }
+    let mut text = serde_json::to_vec(fields).expect("a JSON object prints as JSON");
+    text.pop();
+    let is_empty = rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'}');
+    if !is_empty {
+        text.push(b',');
+    }
+    text.extend_from_slice(rest);
+    Input::Bytes(text)
+}
+
+fn find(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}
+
+/// Each parameter becomes what the schema says its field is; what does not fit stays text, and the
+/// door names the field.
+fn read_query(entry: &Entry, query: &str, fields: &mut Map<String, Value>) -> Result<(), Error> {
+    let properties = entry.input_schema.get("properties").and_then(Value::as_object);
+    for (name, text) in form_pairs(query)? {
+        let kinds = properties.and_then(|all| all.get(&name)).map(kinds).unwrap_or_default();
+        let has = |kind: &str| kinds.iter().any(|known| known == kind);
+        let value = match text.as_str() {
+            "true" | "false" if has("boolean") => Value::Bool(text == "true"),
+            _ if has("integer") => text.parse::<i64>().map_or(Value::String(text), Value::from),
+            _ => Value::String(text),
+        };
+        if has("array") {
+            let list = fields.entry(name).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(list) = list {
+                list.push(value);
+            }
+        } else if fields.insert(name.clone(), value).is_some() {
+            return Err(Error::invalid(name, "stands there twice"));
+        }
+    }
+    Ok(())
+}
+
+fn kinds(property: &Value) -> Vec<String> {
+    match property.get("type") {
+        Some(Value::String(kind)) => vec![kind.clone()],
+        Some(Value::Array(kinds)) => {
+            kinds.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn form_pairs(query: &str) -> Result<Vec<(String, String)>, Error> {
+    let decode = |text: &str| {
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut rest = text.bytes();
+        while let Some(byte) = rest.next() {
+            bytes.push(match byte {
+                b'+' => b' ',
+                b'%' => {
+                    let digits = [rest.next()?, rest.next()?];
+                    u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+                }
+                byte => byte,
+            });
+        }
+        String::from_utf8(bytes).ok()
+    };
+    let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Some((decode(name)?, decode(value)?))
+    });
+    pairs.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Invalid {
+        field: String::new(),
+        message: "the query is not percent-encoded UTF-8".to_owned(),
+        hint: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(input: Input) -> String {
+        match input {
+            Input::Bytes(bytes) => String::from_utf8(bytes).unwrap(),
+            Input::Map(map) => Value::Object(map).to_string(),
+        }
+    }
+
+    #[test]
+    fn path_fields_stand_in_front_of_the_body() {
+        let mut fields = Map::new();
+        fields.insert("id".to_owned(), "a\"b".into());
+        assert_eq!(text(splice(&fields, b" {\"x\":1}".to_vec())), r#"{"id":"a\"b","x":1}"#);
+        assert_eq!(text(splice(&fields, b"{ }".to_vec())), r#"{"id":"a\"b" }"#);
+        assert_eq!(
+            text(splice(&fields, br#"{"id":"a\"b","x":1}"#.to_vec())),
+            r#"{"id":"a\"b","x":1}"#
+        );
+        assert_eq!(text(splice(&fields, b"[1]".to_vec())), "[1]");
+        // A body that disagrees keeps both, and the door refuses the double.
+        assert_eq!(text(splice(&fields, br#"{"id":"c"}"#.to_vec())), r#"{"id":"a\"b","id":"c"}"#);
+    }
+
+    #[test]
+    fn queries_are_decoded_once() {
+        let pairs = form_pairs("a=b%20c+d&e&=f&g=%25").unwrap();
+        assert_eq!(pairs[0], ("a".to_owned(), "b c d".to_owned()));
+        assert_eq!(pairs[1], ("e".to_owned(), String::new()));
+        assert_eq!(pairs[3], ("g".to_owned(), "%".to_owned()));
+        assert!(form_pairs("a=%zz").is_err() && form_pairs("a=%ff").is_err());
+    }
+}

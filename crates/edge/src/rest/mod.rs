@@ -1,0 +1,8 @@
+//! REST: every operation of the catalogue under `/v1`, and its OpenAPI document.
+mod input;
+mod openapi;
+mod routes;
+
+pub use openapi::openapi;
+pub(crate) use openapi::openapi_document;
+pub(crate) use routes::routes;

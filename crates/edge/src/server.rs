@@ -1,0 +1,198 @@
+//! The accept loop: connections with limits and timeouts, TLS or plain, drained before the end.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::service::TowerToHyperService;
+use protocol::limits;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use crate::error::EdgeError;
+use crate::tls::{self, Certificate};
+
+/// A bound address, with encryption if there is any.
+pub struct Listening {
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+}
+
+impl Listening {
+    /// Binds an address; a certificate makes it https.
+    pub async fn bind(address: &str, certificate: Option<&Certificate>) -> Result<Self, EdgeError> {
+        let tls = certificate.map(tls::acceptor).transpose()?;
+        Ok(Self { listener: bind(address).await?, tls })
+    }
+
+    /// Where clients reach it.
+    pub fn url(&self) -> Result<String, EdgeError> {
+        let address = self
+            .listener
+            .local_addr()
+            .map_err(|source| EdgeError::Bind { address: "the listener".to_owned(), source })?;
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        Ok(format!("{scheme}://{address}"))
+    }
+
+    /// Serves a router until told to stop.
+    pub async fn serve(self, router: Router, stop: CancellationToken) {
+        serve(self.listener, router, self.tls, stop).await;
+    }
+}
+
+/// Binds a TCP address.
+pub async fn bind(address: &str) -> Result<TcpListener, EdgeError> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|source| EdgeError::Bind { address: address.to_owned(), source })
+}
+
+/// Serves a router on a listener until it is told to stop, then drains.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    tls: Option<TlsAcceptor>,
+    stop: CancellationToken,
+) {
+    let mut connections = Connections::new(stop.clone());
+    loop {
+        let Some(permit) = connections.place().await else { break };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stop.cancelled() => break,
+        };
+        let (stream, _) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of file descriptors, most likely: others must end before the next can begin.
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::task::yield_now().await;
+                continue;
+            }
+        };
+        // Without it, small answers wait some forty milliseconds for the client's acknowledgement.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection was gone before it began");
+            continue;
+        }
+        connections.start_tcp(stream, router.clone(), tls.clone(), permit);
+    }
+    connections.drain().await;
+}
+
+/// The connections of one listener.
+pub(crate) struct Connections {
+    builder: Builder<TokioExecutor>,
+    graceful: GracefulShutdown,
+    places: Arc<Semaphore>,
+    tasks: JoinSet<()>,
+    stop: CancellationToken,
+}
+
+pub(crate) type Place = tokio::sync::OwnedSemaphorePermit;
+
+impl Connections {
+    pub(crate) fn new(stop: CancellationToken) -> Self {
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits::CONNECTION_TIMEOUT)
+            .max_headers(limits::HEADERS_MAX)
+            .max_buf_size(limits::HEADER_BYTES_MAX * 4)
+            .pipeline_flush(true);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(limits::HTTP2_STREAMS_MAX)
+            .max_header_list_size(u32::try_from(limits::HEADER_BYTES_MAX).unwrap_or(u32::MAX))
+            .keep_alive_interval(limits::STREAM_KEEP_ALIVE)
+            .keep_alive_timeout(limits::CONNECTION_TIMEOUT);
+        Self {
+            builder,
+            graceful: GracefulShutdown::new(),
+            places: Arc::new(Semaphore::new(limits::CONNECTIONS_MAX)),
+            tasks: JoinSet::new(),
+            stop,
+        }
+    }
+
+    /// Waits for room for one connection more; `None` when it is time to stop.
+    pub(crate) async fn place(&mut self) -> Option<Place> {
+        while self.tasks.try_join_next().is_some() {}
+        let places = Arc::clone(&self.places);
+        tokio::select! {
+            place = places.acquire_owned() => place.ok(),
+            () = self.stop.cancelled() => None,
+        }
+    }
+
+    fn start_tcp(
+        &mut self,
+        stream: TcpStream,
+        router: Router,
+        tls: Option<TlsAcceptor>,
+        place: Place,
+    ) {
+        let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
+        self.tasks.spawn(async move {
+            let _place = place;
+            match tls {
+                None => run(builder, watcher, stream, router).await,
+                Some(tls) => {
+                    match tokio::time::timeout(limits::HEADER_READ_TIMEOUT, tls.accept(stream))
+                        .await
+                    {
+                        Ok(Ok(stream)) => run(builder, watcher, stream, router).await,
+                        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                        Err(_) => tracing::debug!("a TLS handshake took too long"),
+                    }
+                }
+            }
+        });
+    }
+
+    /// Serves one connection of any kind.
+    pub(crate) fn start<S>(&mut self, stream: S, router: Router, place: Place)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
+        self.tasks.spawn(async move {
+            let _place = place;
+            run(builder, watcher, stream, router).await;
+        });
+    }
+
+    /// Lets requests in flight finish, for so long as the limit allows.
+    pub(crate) async fn drain(mut self) {
+        let drained = tokio::time::timeout(limits::DRAIN_TIMEOUT, self.graceful.shutdown()).await;
+        if drained.is_err() {
+            tracing::warn!("some requests did not finish in time and were cut off");
+        }
+        self.tasks.shutdown().await;
+    }
+}
+
+async fn run<S>(builder: Builder<TokioExecutor>, watcher: Watcher, stream: S, router: Router)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service =
+        router.map_request(|request: Request<Incoming>| request.map(axum::body::Body::new));
+    let service = TowerToHyperService::new(service);
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+    if let Err(error) = watcher.watch(connection.into_owned()).await {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}

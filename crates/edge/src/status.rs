@@ -1,0 +1,86 @@
+//! Errors as HTTP answers.
+
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use hub::Error;
+use protocol::id::RequestId;
+use protocol::{ErrorBody, ErrorCode, ErrorEnvelope};
+
+use crate::app::App;
+
+/// The header that carries the request's id on every answer.
+pub(crate) const REQUEST_ID: &str = "x-request-id";
+
+/// An operation's error.
+pub(crate) fn of_error(error: &Error, request_id: RequestId) -> Response {
+    of_body(error.body(request_id.to_string()), error.code().http_status())
+}
+
+/// A refusal before any operation, under `FORBIDDEN`.
+pub(crate) fn refused(app: &App, status: StatusCode, message: &str, hint: &str) -> Response {
+    of_code(app, ErrorCode::Forbidden, status.as_u16(), message, Some(hint))
+}
+
+/// Nobody knows who asks.
+pub(crate) fn unauthorized(app: &App, message: &str) -> Response {
+    let hint = "send Authorization: Bearer TOKEN; waystation token issue makes one";
+    let mut response = of_code(app, ErrorCode::Unauthorized, 401, message, Some(hint));
+    let challenge = if app.web.authorization_servers.is_empty() {
+        "Bearer".to_owned()
+    } else {
+        let url = &app.web.public_url;
+        format!("Bearer resource_metadata=\"{url}/.well-known/oauth-protected-resource\"")
+    };
+    if let Ok(value) = HeaderValue::from_str(&challenge) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+    }
+    response
+}
+
+pub(crate) async fn no_such_route(State(app): State<App>) -> Response {
+    let hint = "GET /v1/openapi.json lists every route";
+    of_code(&app, ErrorCode::NotFound, 404, "there is nothing at this path", Some(hint))
+}
+
+pub(crate) async fn no_such_method(State(app): State<App>) -> Response {
+    let hint = "GET /v1/openapi.json lists every route and its method";
+    of_code(&app, ErrorCode::ValidationError, 405, "this path takes another method", Some(hint))
+}
+
+pub(crate) fn of_code(
+    app: &App,
+    code: ErrorCode,
+    status: u16,
+    message: &str,
+    hint: Option<&str>,
+) -> Response {
+    let request_id = RequestId(app.hub.new_uid(app.hub.now()));
+    let body = ErrorBody {
+        code,
+        message: message.to_owned(),
+        request_id: request_id.to_string(),
+        retryable: code.is_retryable(),
+        retry_after_ms: None,
+        field: None,
+        hint: hint.map(str::to_owned),
+    };
+    of_body(body, status)
+}
+
+fn of_body(body: ErrorBody, status: u16) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let retry_after_ms = body.retry_after_ms;
+    let request_id = body.request_id.clone();
+    let json = serde_json::to_vec(&ErrorEnvelope { error: body })
+        .expect("an error is a struct of text and numbers");
+    let mut response = (status, [(header::CONTENT_TYPE, "application/json")], json).into_response();
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&request_id) {
+        headers.insert(REQUEST_ID, value);
+    }
+    if let Some(ms) = retry_after_ms {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(ms.div_ceil(1_000)));
+    }
+    response
+}

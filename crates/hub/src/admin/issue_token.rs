@@ -1,0 +1,138 @@
+//! Issuing a token.
+
+use protocol::id::TokenId;
+use protocol::{Role, Scope, Scopes, Timestamp, limits, validate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::TokenRow;
+
+use crate::call::{Call, Change};
+use crate::error::{Checked, Error, Result};
+use crate::identity::NewToken;
+use crate::operation::{Effect, Operation, Route};
+
+/// Issue a token that says who an agent is. It is shown once and stored nowhere.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IssueToken {
+    /// The agent the token is for.
+    agent_id: String,
+    /// Its role, `worker` unless you say otherwise.
+    role: Option<Role>,
+    /// Its scopes; those of the role unless you say otherwise. A token cannot exceed its role, save
+    /// that `audit:read` may be added to any.
+    scopes: Option<Vec<String>>,
+    /// How long it lives in seconds; ninety days unless you say otherwise.
+    ttl_seconds: Option<i64>,
+    /// The session it names; a fresh one unless you say otherwise.
+    session_id: Option<String>,
+}
+
+/// The new token.
+#[derive(Serialize, JsonSchema)]
+pub struct IssueTokenOutput {
+    /// The token. Keep it safe: it is not shown again.
+    token: String,
+    /// Its id, for `revoke_token`.
+    jti: String,
+    /// The agent it is for.
+    agent_id: String,
+    /// The workspace it is for.
+    workspace_id: String,
+    /// The role it carries.
+    role: Role,
+    /// The scopes it carries.
+    scopes: Vec<&'static str>,
+    /// When it ends.
+    expires_at: Timestamp,
+}
+
+impl Operation for IssueToken {
+    const NAME: &'static str = "issue_token";
+    const ROUTE: Route = Route::post("/v1/tokens");
+    const SCOPE: Scope = Scope::Admin;
+    const EFFECT: Effect = Effect::Write;
+    const TOOLSET: &'static str = "admin";
+    type Output = IssueTokenOutput;
+
+    async fn run(self, call: &Call) -> Result<IssueTokenOutput> {
+        validate::name(&self.agent_id).field("agent_id")?;
+        let role = self.role.unwrap_or(Role::Worker);
+        let scopes = match &self.scopes {
+            None => role.default_scopes(),
+            Some(names) => chosen_scopes(role, names)?,
+        };
+        let ttl = self.ttl_seconds.unwrap_or(limits::TOKEN_TTL_SECONDS_DEFAULT);
+        if !(1..=limits::TOKEN_TTL_SECONDS_MAX).contains(&ttl) {
+            let reason = format_args!("must be from 1 to {}", limits::TOKEN_TTL_SECONDS_MAX);
+            return Err(Error::invalid("ttl_seconds", reason));
+        }
+        let jti = TokenId(call.new_uid());
+        let session_id = self.session_id.unwrap_or_else(|| format!("sess_{}", call.new_uid()));
+        validate::name(&session_id).field("session_id")?;
+        let new = NewToken {
+            jti,
+            agent_id: self.agent_id,
+            workspace_id: call.caller().workspace_id.clone(),
+            role,
+            session_id,
+            scopes,
+            ttl_seconds: Some(ttl),
+        };
+        let issued = call
+            .hub
+            .keys
+            .issue(&new, call.now())
+            .map_err(|error| Error::Internal(Box::new(error)))?;
+        let row = TokenRow {
+            jti: jti.to_string(),
+            workspace: new.workspace_id,
+            agent: new.agent_id,
+            role: role.to_string(),
+            scopes: scopes.to_string(),
+            session: new.session_id,
+            issued_by: call.caller().agent_id.clone(),
+            issued: call.now(),
+            expires: issued.exp,
+            revoked: None,
+        };
+        let token = issued.token.expose().clone();
+        call.write(move |tx| {
+            tx.insert_token(&row)?;
+            let output = IssueTokenOutput {
+                token: token.clone(),
+                jti: row.jti.clone(),
+                agent_id: row.agent.clone(),
+                workspace_id: row.workspace.clone(),
+                role,
+                scopes: scopes.names(),
+                expires_at: row.expires,
+            };
+            let detail = serde_json::json!({
+                "agent_id": row.agent, "role": role, "scopes": row.scopes, "expires_at": row.expires,
+            });
+            Ok(Change::of(row.jti.clone(), output).with_detail(detail.to_string()))
+        })
+        .await
+    }
+
+    fn brief(output: &IssueTokenOutput) -> String {
+        output.token.clone()
+    }
+}
+
+fn chosen_scopes(role: Role, names: &[String]) -> Result<Scopes> {
+    let mut scopes = Scopes::default();
+    for (index, name) in names.iter().enumerate() {
+        let field = format!("scopes[{index}]");
+        let scope: Scope = name.parse().map_err(|error| Error::invalid(&field, error))?;
+        if scope != Scope::AuditRead && !role.default_scopes().has(scope) {
+            return Err(Error::invalid(
+                &field,
+                format_args!("{scope} is more than the role {role} may carry"),
+            ));
+        }
+        scopes = scopes.with(scope);
+    }
+    Ok(scopes)
+}

@@ -1,0 +1,109 @@
+//! Reading the audit trail.
+
+use protocol::id::RequestId;
+use protocol::{Scope, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::call::Call;
+use crate::error::Result;
+use crate::operation::{Effect, Operation, Route};
+use crate::threads::rules;
+
+/// Read the newest entries of your workspace's audit trail: who asked what, when, and how it went.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadAudit {
+    /// Only entries after this number, in order; the newest ones when left out.
+    after: Option<i64>,
+    /// How many, default 50, at most 200.
+    limit: Option<u32>,
+}
+
+/// Audit entries.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ReadAuditOutput {
+    /// The entries, the oldest first.
+    entries: Vec<AuditLine>,
+}
+
+/// One audit entry. What was asked and answered stands in it only as a commitment.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct AuditLine {
+    /// Its number.
+    id: i64,
+    /// When.
+    at: Timestamp,
+    /// Who.
+    agent_id: String,
+    /// In which role.
+    role: String,
+    /// From which session.
+    session_id: String,
+    /// Which operation.
+    operation: String,
+    /// On what.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    object: String,
+    /// `ok`, or the error's code.
+    outcome: String,
+    /// In which request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+    /// What may be read about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+}
+
+impl Operation for ReadAudit {
+    const NAME: &'static str = "read_audit";
+    const ROUTE: Route = Route::get("/v1/audit");
+    const SCOPE: Scope = Scope::AuditRead;
+    const EFFECT: Effect = Effect::Read;
+    const TOOLSET: &'static str = "admin";
+    type Output = ReadAuditOutput;
+
+    async fn run(self, call: &Call) -> Result<ReadAuditOutput> {
+        let limit = rules::page_size(self.limit)?;
+        let (workspace, after) = (call.caller().workspace_id.clone(), self.after);
+        let rows = call
+            .read(move |tx| {
+                if let Some(after) = after {
+                    return Ok(tx.audit_of_workspace_after(&workspace, after, limit)?);
+                }
+                let mut rows = tx.audit_newest(&workspace, limit)?;
+                rows.reverse();
+                Ok(rows)
+            })
+            .await?;
+        let entries = rows.into_iter().map(|row| AuditLine {
+            id: row.id,
+            at: row.at,
+            agent_id: row.actor,
+            role: row.role,
+            session_id: row.session,
+            operation: row.action,
+            object: row.object,
+            outcome: row.outcome,
+            request_id: RequestId::from_bytes(&row.request_id).map(|id| id.to_string()),
+            detail: row.detail,
+        });
+        Ok(ReadAuditOutput { entries: entries.collect() })
+    }
+
+    fn brief(output: &ReadAuditOutput) -> String {
+        let line = |entry: &AuditLine| {
+            format!(
+                "{} {} {} ({}) {} {} {}",
+                entry.id,
+                entry.at,
+                entry.agent_id,
+                entry.role,
+                entry.operation,
+                entry.outcome,
+                entry.object
+            )
+        };
+        output.entries.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,37 @@
+//! Turning a bearer token, or the environment of a parent process, into a verified `Caller`.
+//!
+//! Signatures are checked with `ring` itself, in `jws` and `public_key`. The usual JWT crate reads
+//! the system's clock and takes its cryptography from a process-wide slot that panics when empty,
+//! and it would still have left the rules for headers, repeated keys and claims to us.
+
+mod algorithm;
+mod cache;
+mod claims;
+mod config;
+mod error;
+mod hub_token;
+mod issue;
+mod json;
+mod jwk;
+mod jwks;
+mod jws;
+mod key_files;
+mod key_ring;
+mod local;
+mod outside_issuer;
+mod public_key;
+mod revocations;
+mod secret;
+mod static_tokens;
+mod verifier;
+
+pub use algorithm::SigningAlgorithm;
+pub use config::{ClaimMap, ClaimSource, IdentityConfig, IssuerConfig, ScopeList, StaticToken};
+pub use error::IdentityError;
+pub use issue::{IssuedToken, NewToken};
+pub use jwks::JwksError;
+pub use key_ring::{Authority, KeyRing};
+pub use local::{LocalEnv, local_caller};
+pub use revocations::Revocations;
+pub use secret::Secret;
+pub use verifier::Verifier;

@@ -1,0 +1,166 @@
+//! The one sentence a thread comes down to.
+
+use super::limits;
+use super::tally::{Count, Tally};
+
+/// "2 blocking findings reported; both resolved after commits abc1234 and def5678."
+pub(super) fn findings(tally: &Tally, commits: &[&str]) -> String {
+    let reported = tally.reported();
+    let total = reported.total();
+    let is_mixed = reported.blocking > 0 && reported.minor > 0;
+    let part = |count: Count, words: &str| {
+        let mark = match count {
+            Count { blocking: 0, .. } => String::new(),
+            _ if !is_mixed => String::new(),
+            Count { minor: 0, .. } => " (blocking)".to_owned(),
+            Count { blocking, .. } => format!(" ({blocking} blocking)"),
+        };
+        (count.total() > 0).then(|| format!("{}{words}{mark}", quantity(count.total(), total)))
+    };
+    let parts = [
+        resolved(tally, total, commits),
+        part(tally.fixed, "fixed, awaiting re-review"),
+        part(tally.rejected, "rejected"),
+        part(tally.open, "open"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{} reported; {}.", subject(reported), parts.join(", "))
+}
+
+/// "14 messages from 3 participants; no findings reported."
+pub(super) fn talk(messages: u64, participants: &str) -> String {
+    match messages {
+        0 => "No messages; no findings reported.".to_owned(),
+        1 => format!("1 message from {participants}; no findings reported."),
+        _ => format!("{messages} messages from {participants}; no findings reported."),
+    }
+}
+
+fn subject(reported: Count) -> String {
+    let noun = if reported.total() == 1 { "finding" } else { "findings" };
+    match reported {
+        Count { blocking, minor: 0 } => format!("{blocking} blocking {noun}"),
+        Count { blocking: 0, minor } => format!("{minor} minor {noun}"),
+        Count { blocking, minor } => format!("{blocking} blocking and {minor} minor {noun}"),
+    }
+}
+
+/// "both ", "all ", "3 ", or nothing where there is only one to speak of.
+fn quantity(count: u64, total: u64) -> String {
+    match (count == total, total) {
+        (true, 1) => String::new(),
+        (true, 2) => "both ".to_owned(),
+        (true, _) => "all ".to_owned(),
+        (false, _) => format!("{count} "),
+    }
+}
+
+fn resolved(tally: &Tally, total: u64, commits: &[&str]) -> Option<String> {
+    let count = tally.resolved.total();
+    let without = tally.without_commit;
+    let with = count.saturating_sub(without);
+    let how = match (with, without) {
+        (0, 0) => return None,
+        (0, _) => "resolved without a commit".to_owned(),
+        (_, 0) => format!("resolved after {}", named(commits, tally.commits_omitted)),
+        _ => format!(
+            "resolved ({with} after {}, {without} without a commit)",
+            named(commits, tally.commits_omitted)
+        ),
+    };
+    Some(format!("{}{how}", quantity(count, total)))
+}
+
+/// "commit a", "commits a, b and c", "commits a, b, c, d, e and 7 more".
+fn named(commits: &[&str], omitted: u64) -> String {
+    let (shown, rest) = commits.split_at(commits.len().min(limits::SENTENCE_COMMITS_MAX));
+    let more = omitted.saturating_add(u64::try_from(rest.len()).unwrap_or(u64::MAX));
+    match (shown, more) {
+        ([], 1) => "1 commit".to_owned(),
+        ([], _) => format!("{more} commits"),
+        ([only], 0) => format!("commit {only}"),
+        ([before @ .., last], 0) => format!("commits {} and {last}", before.join(", ")),
+        (_, _) => format!("commits {} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(blocking: u64, minor: u64) -> Count {
+        Count { blocking, minor }
+    }
+
+    #[test]
+    fn one_finding_needs_no_number() {
+        let tally = Tally { resolved: count(1, 0), ..Tally::default() };
+        assert_eq!(
+            findings(&tally, &["abc1234"]),
+            "1 blocking finding reported; resolved after commit abc1234."
+        );
+        let tally = Tally { open: count(0, 1), ..Tally::default() };
+        assert_eq!(findings(&tally, &[]), "1 minor finding reported; open.");
+    }
+
+    #[test]
+    fn many_findings_are_all_or_so_many() {
+        let tally = Tally { resolved: count(3, 0), ..Tally::default() };
+        assert_eq!(
+            findings(&tally, &["a", "b", "c"]),
+            "3 blocking findings reported; all resolved after commits a, b and c."
+        );
+        let tally = Tally { open: count(2, 0), rejected: count(1, 0), ..Tally::default() };
+        assert_eq!(findings(&tally, &[]), "3 blocking findings reported; 1 rejected, 2 open.");
+    }
+
+    #[test]
+    fn mixed_findings_say_which_of_them_block() {
+        let tally = Tally {
+            resolved: count(0, 1),
+            fixed: count(1, 1),
+            open: count(1, 0),
+            rejected: count(0, 1),
+            ..Tally::default()
+        };
+        assert_eq!(
+            findings(&tally, &["abc1234"]),
+            "2 blocking and 3 minor findings reported; 1 resolved after commit abc1234, \
+             2 fixed, awaiting re-review (1 blocking), 1 rejected, 1 open (blocking)."
+        );
+    }
+
+    #[test]
+    fn findings_resolved_without_a_commit_are_told_apart() {
+        let tally = Tally { resolved: count(2, 0), without_commit: 2, ..Tally::default() };
+        assert_eq!(
+            findings(&tally, &[]),
+            "2 blocking findings reported; both resolved without a commit."
+        );
+        let tally = Tally { resolved: count(3, 0), without_commit: 1, ..Tally::default() };
+        assert_eq!(
+            findings(&tally, &["a", "b"]),
+            "3 blocking findings reported; all resolved (2 after commits a and b, \
+             1 without a commit)."
+        );
+    }
+
+    #[test]
+    fn a_long_list_of_commits_is_capped() {
+        let commits = ["a", "b", "c", "d", "e", "f", "g"];
+        assert_eq!(named(&commits, 0), "commits a, b, c, d, e and 2 more");
+        assert_eq!(named(&commits, 10), "commits a, b, c, d, e and 12 more");
+        assert_eq!(named(&["a"], 1), "commits a and 1 more");
+        assert_eq!(named(&[], 3), "3 commits");
+    }
+
+    #[test]
+    fn talk_is_counted() {
+        assert_eq!(talk(0, "0 participants"), "No messages; no findings reported.");
+        assert_eq!(talk(1, "1 participant"), "1 message from 1 participant; no findings reported.");
+        assert_eq!(
+            talk(14, "3 participants"),
+            "14 messages from 3 participants; no findings reported."
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! Who spoke, without keeping names: senders are told apart by a digest and numbered as they come.
+
+use serde::{Deserialize, Serialize};
+
+use super::limits;
+
+/// A sender's number in one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Voice(u16);
+
+/// Everybody who came after the table was full.
+const CROWD: Voice = Voice(u16::MAX);
+
+impl Voice {
+    /// Whether these may be the same sender: asked where being the same takes a right away.
+    pub(super) fn may_be(self, other: Self) -> bool {
+        self == other
+    }
+
+    /// Whether these are surely the same sender: asked where being the same gives a right.
+    pub(super) fn is_surely(self, other: Self) -> bool {
+        self == other && self != CROWD
+    }
+}
+
+/// The senders of a thread in order of their first word.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Voices {
+    digests: Vec<u64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    has_crowd: bool,
+}
+
+impl Voices {
+    /// The number of this sender, who gets one at the first word.
+    pub(super) fn of(&mut self, sender: &str) -> Voice {
+        let digest = digest(sender);
+        if let Some(position) = self.digests.iter().position(|known| *known == digest) {
+            return u16::try_from(position).map_or(CROWD, Voice);
+        }
+        if self.digests.len() >= limits::VOICES_MAX {
+            self.has_crowd = true;
+            return CROWD;
+        }
+        let voice = u16::try_from(self.digests.len()).map_or(CROWD, Voice);
+        self.digests.push(digest);
+        voice
+    }
+
+    /// "3 participants".
+    pub(super) fn phrase(&self) -> String {
+        match (self.digests.len(), self.has_crowd) {
+            (1, _) => "1 participant".to_owned(),
+            (count, false) => format!("{count} participants"),
+            (count, true) => format!("more than {count} participants"),
+        }
+    }
+}
+
+/// The first eight bytes of SHA-256: the same on every machine and in every release.
+fn digest(sender: &str) -> u64 {
+    let digest = ring::digest::digest(&ring::digest::SHA256, sender.as_bytes());
+    let first = digest.as_ref().first_chunk::<8>().copied();
+    u64::from_be_bytes(first.expect("sha-256 digests are 32 bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn senders_beyond_the_table_are_never_trusted_to_be_one_or_two() {
+        let mut voices = Voices::default();
+        for number in 0..limits::VOICES_MAX {
+            voices.of(&format!("agent_{number}"));
+        }
+        let (one, other) = (voices.of("late_1"), voices.of("late_2"));
+        assert!(one.may_be(other));
+        assert!(!one.is_surely(one));
+        assert!(voices.of("agent_7").is_surely(Voice(7)));
+        assert_eq!(voices.phrase(), "more than 256 participants");
+    }
+}

@@ -1,0 +1,318 @@
+//! The command line. Operations come from the catalogue; these are their friendly spellings.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A self-hosted hub where agents, people and services meet in durable threads.
+///
+/// Without a command: on a terminal it is `waystation up`; with a pipe on stdin it serves MCP on stdio.
+#[derive(Debug, Parser)]
+#[command(name = "waystation", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Global {
+    /// The data folder [default: ~/.waystation, or `WAYSTATION_DATA`].
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) data: Option<PathBuf>,
+    /// The configuration file [default: config.toml in the data folder, or `WAYSTATION_CONFIG`].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON for scripts.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the hub in the foreground.
+    Up(UpArgs),
+    /// Stop the hub that owns the data folder, in order.
+    Down,
+    /// Serve MCP on stdio, through the one process that owns the data folder.
+    Mcp(McpArgs),
+    /// Call any operation by name: `waystation call list_threads '{"limit": 5}'`.
+    Call {
+        /// The operation; leave it out to list them all.
+        operation: Option<String>,
+        /// Its input as JSON, or - to read it from stdin.
+        #[arg(default_value = "{}")]
+        input: String,
+    },
+    /// List threads, the most recently active first.
+    Threads {
+        /// Only threads that stand so.
+        #[arg(long)]
+        status: Option<String>,
+        /// Only threads with unread messages.
+        #[arg(long)]
+        unread: bool,
+        /// How many.
+        #[arg(long)]
+        limit: Option<u32>,
+    },
+    /// Open, show, move or summarise a thread.
+    #[command(subcommand)]
+    Thread(ThreadCommand),
+    /// Post a message to a thread.
+    Post {
+        /// The thread.
+        thread: String,
+        /// The text, or - to read it from stdin.
+        body: String,
+        /// The message it answers.
+        #[arg(long)]
+        reply_to: Option<String>,
+        /// Post a typed event of this name.
+        #[arg(long, value_name = "TYPE")]
+        event: Option<String>,
+        /// Metadata as a JSON object.
+        #[arg(long, value_name = "JSON")]
+        metadata: Option<String>,
+        /// A key that makes a retry safe.
+        #[arg(long)]
+        key: Option<String>,
+    },
+    /// Read a thread.
+    Read {
+        /// The thread.
+        thread: String,
+        /// Read what comes after this number.
+        #[arg(long, default_value_t = 0)]
+        since: i64,
+        /// How many messages.
+        #[arg(long)]
+        limit: Option<u32>,
+    },
+    /// Follow a thread live, until interrupted.
+    Tail {
+        /// The thread.
+        thread: String,
+        /// Begin after this number [default: the last ten messages].
+        #[arg(long)]
+        since: Option<i64>,
+    },
+    /// Search the messages you may see, the newest first.
+    Search {
+        /// Words; "a phrase", prefix* and -without work too.
+        #[arg(allow_hyphen_values = true)]
+        query: String,
+        /// Only in this thread.
+        #[arg(long)]
+        thread: Option<String>,
+        /// Only messages of this agent.
+        #[arg(long)]
+        sender: Option<String>,
+        /// How many.
+        #[arg(long)]
+        limit: Option<u32>,
+        /// `next_cursor` of the page before.
+        #[arg(long)]
+        cursor: Option<String>,
+    },
+    /// List agent sessions.
+    Sessions {
+        /// Leave out sessions that are offline.
+        #[arg(long)]
+        online: bool,
+    },
+    /// Issue, list and revoke tokens.
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Verify, export and follow the audit trail.
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// Copy the whole store to a file while the hub works.
+    Backup {
+        /// The file to write.
+        file: PathBuf,
+    },
+    /// Put a backup into the data folder; what was there is kept beside it.
+    Restore {
+        /// The backup.
+        file: PathBuf,
+        /// Only check that the backup is whole.
+        #[arg(long)]
+        verify: bool,
+    },
+    /// Print shell completions.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    Man,
+    /// Write or check the generated reference.
+    #[command(hide = true)]
+    Docs {
+        /// Where to write it.
+        #[arg(long, default_value = "docs/reference")]
+        out: PathBuf,
+        /// Only check that it is fresh.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Own the data folder for as long as somebody needs it.
+    #[command(hide = true)]
+    Owner,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct UpArgs {
+    /// The address to listen on [default: 127.0.0.1:7788].
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<String>,
+    /// The port to listen on, on the same address.
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
+    /// Let everyone on this machine in without a token; only on a loopback address.
+    #[arg(long)]
+    pub(crate) no_auth: bool,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct McpArgs {
+    /// Keep the hub inside this process instead of sharing one.
+    #[arg(long)]
+    pub(crate) embedded: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ThreadCommand {
+    /// Open a thread.
+    New {
+        /// What it is about.
+        title: String,
+        /// An agent that takes part; may be given several times.
+        #[arg(long = "with", value_name = "AGENT")]
+        participants: Vec<String>,
+        /// What sort of thread it is: conversation, workflow or incident.
+        #[arg(long = "type")]
+        thread_type: Option<String>,
+    },
+    /// Show a thread.
+    Show {
+        /// The thread.
+        thread: String,
+    },
+    /// Change a thread's status.
+    Status {
+        /// The thread.
+        thread: String,
+        /// active, blocked, resolved or closed.
+        status: String,
+        /// Why.
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Summarise a thread.
+    Summary {
+        /// The thread.
+        thread: String,
+    },
+    /// Add agents to a thread.
+    Add {
+        /// The thread.
+        thread: String,
+        /// The agents.
+        #[arg(required = true)]
+        agents: Vec<String>,
+    },
+    /// Remove agents from a thread.
+    Remove {
+        /// The thread.
+        thread: String,
+        /// The agents.
+        #[arg(required = true)]
+        agents: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Check the whole trail and name the first bad entry; needs no running hub.
+    Verify {
+        /// Begin with the seal over this entry.
+        #[arg(long, value_name = "ENTRY")]
+        from: Option<i64>,
+        /// A checkpoint kept elsewhere: the trail must have come at least so far.
+        #[arg(long, value_name = "FILE")]
+        checkpoint: Option<PathBuf>,
+        /// A public key in base64 to believe instead of those in the data folder; may be given several times.
+        #[arg(long = "pubkey", value_name = "KEY")]
+        public_keys: Vec<String>,
+    },
+    /// Print entries and seals as JSON, one a line.
+    Export {
+        /// The first entry.
+        #[arg(long, value_name = "ENTRY")]
+        from: Option<i64>,
+        /// The last entry.
+        #[arg(long, value_name = "ENTRY")]
+        to: Option<i64>,
+        /// The file to write [default: stdout].
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Follow the trail live, until interrupted.
+    Tail,
+    /// Print a signed checkpoint to keep where the hub cannot write.
+    Checkpoint {
+        /// A name for the trail.
+        #[arg(long, default_value = "waystation/audit")]
+        origin: String,
+    },
+    /// Print the proof that one entry is in the trail.
+    Prove {
+        /// The entry's number.
+        entry: i64,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Issue a token; it is printed once and stored nowhere.
+    Issue {
+        /// The agent it is for.
+        #[arg(long)]
+        agent: String,
+        /// operator, orchestrator, worker, observer, service or plugin.
+        #[arg(long, default_value = "worker")]
+        role: String,
+        /// A scope; may be given several times [default: those of the role].
+        #[arg(long = "scope")]
+        scopes: Vec<String>,
+        /// How long it lives, such as 90d, 12h or 15m.
+        #[arg(long, default_value = "90d")]
+        ttl: String,
+        /// The session it names.
+        #[arg(long)]
+        session: Option<String>,
+        /// Print the lines that connect this client instead of the bare token.
+        #[arg(long = "for", value_enum)]
+        client: Option<AgentClient>,
+    },
+    /// List issued tokens.
+    List,
+    /// Revoke a token.
+    Revoke {
+        /// Its id, as `token list` shows it.
+        jti: String,
+    },
+}
+
+/// An agent's program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentClient {
+    /// Codex.
+    Codex,
+    /// Claude Code.
+    Claude,
+}

@@ -1,0 +1,58 @@
+//! Calling any operation by name.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::cli::Global;
+use crate::paths::Place;
+use crate::{failure, output, reach};
+
+/// `waystation call`: lists the operations, or calls one.
+pub(crate) async fn run(
+    place: &Place,
+    global: &Global,
+    operation: Option<String>,
+    input: &str,
+) -> Result<()> {
+    let Some(operation) = operation else { return list(global) };
+    let text = if input == "-" { super::read_stdin()? } else { input.to_owned() };
+    let input: Value = serde_json::from_str(&text).context("the input must be a JSON object")?;
+    let global = Global { json: true, ..global.clone() };
+    print(place, &global, &operation, &input).await
+}
+
+/// Calls an operation and prints its answer.
+pub(crate) async fn print(
+    place: &Place,
+    global: &Global,
+    operation: &str,
+    input: &Value,
+) -> Result<()> {
+    let config = place.config()?;
+    let greeting = reach::person(&place.environment, &config.workspace);
+    let mut client = reach::connect(place, &greeting).await?;
+    let called = client.call(operation, input).await.map_err(failure::of_client)?;
+    output::answer(global.json, &called.answer, &called.brief)
+}
+
+fn list(global: &Global) -> Result<()> {
+    let catalogue = hub::catalogue();
+    if global.json {
+        let entries: Vec<Value> = catalogue
+            .entries()
+            .iter()
+            .map(|entry| {
+                serde_json::json!({
+                    "name": entry.name, "description": entry.doc, "scope": entry.scope.name(),
+                    "input": entry.input_schema, "output": entry.output_schema,
+                })
+            })
+            .collect();
+        return output::line(&serde_json::to_string_pretty(&entries)?);
+    }
+    for entry in catalogue.entries() {
+        let doc = entry.doc.split(". ").next().unwrap_or_default().replace('\n', " ");
+        output::line(&format!("{:<22} {doc}", entry.name))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! MCP on stdio: a thin bridge to the owner, or the hub itself with `--embedded`.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use edge::local::{Bridge, Connect, Connection, Greeting};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::McpArgs;
+use crate::owner::{self, Reached};
+use crate::paths::Place;
+use crate::{logs, reach};
+
+pub(crate) async fn run(place: &Place, args: &McpArgs) -> Result<()> {
+    let greeting = reach::agent(&place.environment);
+    if args.embedded {
+        return embedded(place, &greeting).await;
+    }
+    let config = place.config()?;
+    logs::start(&config.log)?;
+    let mut greeting = greeting;
+    greeting.workspace.get_or_insert(config.workspace);
+    let owner = Owner { place: place.clone(), greeting };
+    let input = BufReader::new(tokio::io::stdin());
+    let bridge = Bridge::default().run(owner, input, tokio::io::stdout());
+    tokio::select! {
+        ended = bridge => ended.map_err(anyhow::Error::msg),
+        () = owner::asked_to_stop() => Ok(()),
+    }
+}
+
+struct Owner {
+    place: Place,
+    greeting: Greeting,
+}
+
+impl Connect for Owner {
+    type Read = BufReader<OwnedReadHalf>;
+    type Write = OwnedWriteHalf;
+
+    async fn connect(&mut self) -> Result<Connection<Self::Read, Self::Write>, String> {
+        let socket = self.place.sockets().map_err(|error| error.to_string())?.mcp;
+        let stream =
+            reach::retry(&self.place, || async { Ok(UnixStream::connect(&socket).await?) });
+        let stream = stream.await.map_err(|error| format!("{error:#}"))?;
+        self.greet(stream).await.map_err(|error| error.to_string())
+    }
+}
+
+impl Owner {
+    async fn greet(
+        &self,
+        stream: UnixStream,
+    ) -> Result<Connection<BufReader<OwnedReadHalf>, OwnedWriteHalf>> {
+        let (read, mut write) = stream.into_split();
+        let mut read = BufReader::new(read);
+        let hello = format!("{}\n", serde_json::to_string(&self.greeting)?);
+        write.write_all(hello.as_bytes()).await?;
+        let mut answer = String::new();
+        read.read_line(&mut answer).await?;
+        let answer: Value = serde_json::from_str(&answer)?;
+        if answer.get("ok") != Some(&Value::Bool(true)) {
+            bail!("{}", answer.get("reason").and_then(Value::as_str).unwrap_or("the hub refused"));
+        }
+        Ok(Connection { read, write })
+    }
+}
+
+/// The hub inside this process; it ends with its client.
+async fn embedded(place: &Place, greeting: &Greeting) -> Result<()> {
+    let config = place.config()?;
+    logs::start(&config.log)?;
+    place.create()?;
+    let Some(lock) = owner::try_lock(&place.lock_file())? else {
+        bail!("another process owns {}; leave --embedded out to share it", place.shown());
+    };
+    let opened = {
+        let (place, config) = (place.clone(), config.clone());
+        let reached = Reached { url: None, open: None };
+        tokio::task::spawn_blocking(move || owner::open(&place, &config, lock, reached)).await??
+    };
+    opened.load_revocations().await?;
+    let mut greeting = greeting.clone();
+    greeting.workspace.get_or_insert(config.workspace);
+    let caller = edge::local::identify(&opened.app, &greeting).await.map_err(anyhow::Error::msg)?;
+    let stop = CancellationToken::new();
+    let app = opened.app.mcp();
+    let input = BufReader::new(tokio::io::stdin());
+    tokio::select! {
+        served = edge::mcp::serve_stream(app, Arc::clone(&caller), input, tokio::io::stdout(), stop.clone()) => {
+            served?;
+        }
+        () = owner::asked_to_stop() => stop.cancel(),
+    }
+    opened.close().await;
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! The commands: each turns its words into calls of operations and prints the answers.
+mod audit;
+mod backup;
+mod call;
+mod docs;
+mod mcp;
+mod shell;
+mod tail;
+mod token;
+mod up;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use crate::cli::{Cli, Command, Global, ThreadCommand};
+use crate::paths::Place;
+
+/// Runs the command that was asked for.
+pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+    let command = match cli.command {
+        Some(command) => command,
+        None if stdin_is_a_pipe() => Command::Mcp(crate::cli::McpArgs::default()),
+        None => Command::Up(crate::cli::UpArgs::default()),
+    };
+    match command {
+        Command::Completions { shell } => shell::completions(shell),
+        Command::Man => shell::manual(),
+        Command::Docs { out, check } => docs::run(&out, check),
+        command => {
+            let place = Place::find(&cli.global)?;
+            let threads = match &command {
+                Command::Up(_) | Command::Owner => 0,
+                _ => 1,
+            };
+            runtime(threads)?.block_on(run_async(command, cli.global, place))
+        }
+    }
+}
+
+fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
+    let mut builder = match threads {
+        1 => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    builder.enable_all().build().context("cannot start the runtime")
+}
+
+async fn run_async(command: Command, global: Global, place: Place) -> Result<ExitCode> {
+    match command {
+        Command::Up(args) => return up::run(&place, &args).await,
+        Command::Owner => return up::owner(&place).await,
+        Command::Mcp(args) => mcp::run(&place, &args).await?,
+        Command::Call { operation, input } => call::run(&place, &global, operation, &input).await?,
+        Command::Tail { thread, since } => tail::run(&place, &global, &thread, since).await?,
+        Command::Token(command) => token::run(&place, &global, command).await?,
+        Command::Audit(command) => return audit::run(&place, &global, command).await,
+        Command::Backup { file } => backup::backup(&place, &global, &file)?,
+        Command::Restore { file, verify } => {
+            backup::restore(&place, &global, &file, verify).await?;
+        }
+        Command::Down => up::down(&place).await?,
+        other => {
+            let (operation, input) = friendly(other)?;
+            call::print(&place, &global, operation, &input).await?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The operation behind a friendly command.
+fn friendly(command: Command) -> Result<(&'static str, Value)> {
+    Ok(match command {
+        Command::Threads { status, unread, limit } => (
+            "list_threads",
+            compact(json!({ "status": status, "unread_only": unread, "limit": limit })),
+        ),
+        Command::Thread(command) => thread(command),
+        Command::Post { thread, body, reply_to, event, metadata, key } => {
+            let body = if body == "-" { read_stdin()? } else { body };
+            let mut metadata: Option<serde_json::Map<String, Value>> = metadata
+                .map(|text| serde_json::from_str(&text).context("--metadata must be a JSON object"))
+                .transpose()?;
+            let kind = event.as_ref().map(|_| "event");
+            if let Some(event) = event {
+                metadata.get_or_insert_default().insert("event_type".to_owned(), event.into());
+            }
+            let input = json!({
+                "thread_id": thread, "body": body, "kind": kind, "metadata": metadata,
+                "in_reply_to": reply_to, "idempotency_key": key,
+            });
+            ("post_message", compact(input))
+        }
+        Command::Read { thread, since, limit } => (
+            "read_messages",
+            compact(json!({ "thread_id": thread, "since_seq": since, "limit": limit })),
+        ),
+        Command::Search { query, thread, sender, limit, cursor } => (
+            "search_messages",
+            compact(json!({
+                "query": query, "thread_id": thread, "sender": sender, "limit": limit, "cursor": cursor,
+            })),
+        ),
+        Command::Sessions { online } => ("list_sessions", json!({ "online_only": online })),
+        _ => anyhow::bail!("this command has no operation behind it"),
+    })
+}
+
+fn thread(command: ThreadCommand) -> (&'static str, Value) {
+    match command {
+        ThreadCommand::New { title, participants, thread_type } => (
+            "create_thread",
+            compact(json!({ "title": title, "participants": participants, "type": thread_type })),
+        ),
+        ThreadCommand::Show { thread } => ("get_thread", json!({ "thread_id": thread })),
+        ThreadCommand::Status { thread, status, reason } => (
+            "update_thread_status",
+            compact(json!({ "thread_id": thread, "status": status, "reason": reason })),
+        ),
+        ThreadCommand::Summary { thread } => ("summarize_thread", json!({ "thread_id": thread })),
+        ThreadCommand::Add { thread, agents } => {
+            ("add_participants", json!({ "thread_id": thread, "participants": agents }))
+        }
+        ThreadCommand::Remove { thread, agents } => {
+            ("remove_participants", json!({ "thread_id": thread, "participants": agents }))
+        }
+    }
+}
+
+/// Leaves out what was not said.
+fn compact(mut value: Value) -> Value {
+    if let Value::Object(map) = &mut value {
+        map.retain(|_, value| !value.is_null());
+    }
+    value
+}
+
+fn read_stdin() -> Result<String> {
+    std::io::read_to_string(std::io::stdin()).context("stdin is not UTF-8 text")
+}
+
+fn stdin_is_a_pipe() -> bool {
+    use rustix::fs::{FileType, fstat};
+    fstat(std::io::stdin()).is_ok_and(|found| {
+        matches!(FileType::from_raw_mode(found.st_mode), FileType::Fifo | FileType::Socket)
+    })
+}

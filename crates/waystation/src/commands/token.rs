@@ -1,0 +1,86 @@
+//! Issuing, listing and revoking tokens.
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::call;
+use crate::cli::{AgentClient, Global, TokenCommand};
+use crate::paths::Place;
+use crate::{failure, output, reach};
+
+pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -> Result<()> {
+    match command {
+        TokenCommand::List => call::print(place, global, "list_tokens", &json!({})).await,
+        TokenCommand::Revoke { jti } => {
+            call::print(place, global, "revoke_token", &json!({ "jti": jti })).await
+        }
+        TokenCommand::Issue { agent, role, scopes, ttl, session, client } => {
+            let scopes = (!scopes.is_empty()).then_some(scopes);
+            let input = super::compact(json!({
+                "agent_id": agent, "role": role, "scopes": scopes, "session_id": session,
+                "ttl_seconds": seconds(&ttl)?,
+            }));
+            let Some(client) = client else {
+                return call::print(place, global, "issue_token", &input).await;
+            };
+            let config = place.config()?;
+            let greeting = reach::person(&place.environment, &config.workspace);
+            let mut hub = reach::connect(place, &greeting).await?;
+            let called = hub.call("issue_token", &input).await.map_err(failure::of_client)?;
+            let token = called.answer.get("token").and_then(Value::as_str).unwrap_or_default();
+            let url = match config.public_url.as_str() {
+                "" => format!("http://{}", config.listen),
+                url => url.to_owned(),
+            };
+            output::line(&lines(client, &url, token).join("\n"))
+        }
+    }
+}
+
+/// The lines that connect a client, ready to paste. The token travels in the environment.
+pub(crate) fn lines(client: AgentClient, url: &str, token: &str) -> [String; 2] {
+    match client {
+        AgentClient::Codex => [
+            format!("export WAYSTATION_CODEX_TOKEN={token}"),
+            format!(
+                "codex mcp add waystation --url {url}/mcp --bearer-token-env-var WAYSTATION_CODEX_TOKEN"
+            ),
+        ],
+        AgentClient::Claude => [
+            format!("export WAYSTATION_CLAUDE_TOKEN={token}"),
+            format!(
+                "claude mcp add --transport http waystation {url}/mcp --header 'Authorization: Bearer ${{WAYSTATION_CLAUDE_TOKEN}}'"
+            ),
+        ],
+    }
+}
+
+/// `90d`, `12h`, `15m`, `30s`, or plain seconds.
+fn seconds(text: &str) -> Result<i64> {
+    let (digits, unit) = match text.char_indices().next_back() {
+        Some((at, 'd')) => (text.get(..at), 86_400),
+        Some((at, 'h')) => (text.get(..at), 3_600),
+        Some((at, 'm')) => (text.get(..at), 60),
+        Some((at, 's')) => (text.get(..at), 1),
+        _ => (Some(text), 1),
+    };
+    let Some(count) = digits.and_then(|digits| digits.parse::<i64>().ok()) else {
+        bail!("--ttl {text:?} is not a time; write 90d, 12h, 15m or 30s");
+    };
+    count.checked_mul(unit).context("--ttl is too long")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_unit() {
+        assert_eq!(seconds("90d").unwrap(), 7_776_000);
+        assert_eq!(seconds("15m").unwrap(), 900);
+        assert_eq!(seconds("45").unwrap(), 45);
+        for bad in ["", "d", "1w", "-", "1.5h", "ü"] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Running the hub: in the foreground for people, in the background for whoever needs it.
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use edge::local::Client;
+use edge::server::Listening;
+use hub::identity::{LocalEnv, local_caller};
+use hub::{Clock, SystemClock};
+use protocol::Caller;
+use serde_json::{Value, json};
+
+use super::token;
+use crate::cli::{AgentClient, UpArgs};
+use crate::config::{Config, TlsMode};
+use crate::owner::{self, Reached};
+use crate::paths::{self, Place};
+use crate::{failure, logs, output, reach};
+
+/// The exit code after the disk failed.
+const DISK_FAILED: u8 = 74;
+
+/// `waystation up`.
+pub(crate) async fn run(place: &Place, args: &UpArgs) -> Result<ExitCode> {
+    place.create()?;
+    let mut config = place.config()?;
+    apply(args, &mut config)?;
+    logs::start(&config.log)?;
+    let lock = reach::take_over(place, &config.workspace).await?;
+    let certificate = owner::certificate(place, &config);
+    let listening = Listening::bind(&config.listen, certificate.as_ref()).await?;
+    let url = listening.url()?;
+    let open = args.no_auth.then(|| open_caller(&config.workspace)).transpose()?;
+    let reached = Reached { url: Some(url.clone()), open: open.clone() };
+    let opened = {
+        let (place, config) = (place.clone(), config.clone());
+        tokio::task::spawn_blocking(move || owner::open(&place, &config, lock, reached)).await??
+    };
+    opened.load_revocations().await?;
+    let sockets = place.sockets()?;
+    let banner = banner(place, &config, &url, open.is_some());
+    let serving = opened.serve(&sockets, Some(listening));
+    let (clean, printed) = tokio::join!(serving, banner);
+    if let Err(error) = printed {
+        tracing::warn!(%error, "the welcome could not be printed");
+    }
+    Ok(if clean? { ExitCode::SUCCESS } else { ExitCode::from(DISK_FAILED) })
+}
+
+/// `waystation owner`: the same without a listener, until nobody needs it.
+pub(crate) async fn owner(place: &Place) -> Result<ExitCode> {
+    // Its own session, so that closing the terminal of whoever started it does not end it.
+    if let Err(error) = rustix::process::setsid() {
+        tracing::debug!(%error, "this process leads a session already");
+    }
+    place.create()?;
+    let config = place.config()?;
+    logs::start(&config.log)?;
+    let Some(lock) = owner::try_lock(&place.lock_file())? else {
+        // Two clients started one each; the other one won.
+        return Ok(ExitCode::SUCCESS);
+    };
+    let reached = Reached { url: None, open: None };
+    let opened = {
+        let (place, config) = (place.clone(), config.clone());
+        tokio::task::spawn_blocking(move || owner::open(&place, &config, lock, reached)).await??
+    };
+    opened.load_revocations().await?;
+    let clean = opened.serve(&place.sockets()?, None).await?;
+    Ok(if clean { ExitCode::SUCCESS } else { ExitCode::from(DISK_FAILED) })
+}
+
+/// `waystation down`: asks whoever owns the folder to stop, and waits until it has.
+pub(crate) async fn down(place: &Place) -> Result<()> {
+    let config = place.config()?;
+    let lock = reach::stop_owner(place, &config.workspace).await?;
+    output::line(if lock { "stopped" } else { "no hub was running" })
+}
+
+fn apply(args: &UpArgs, config: &mut Config) -> Result<()> {
+    if let Some(listen) = &args.listen {
+        config.listen.clone_from(listen);
+    }
+    let mut address: SocketAddr = config
+        .listen
+        .parse()
+        .with_context(|| format!("--listen {:?} must be an address and a port", config.listen))?;
+    if let Some(port) = args.port {
+        address.set_port(port);
+    }
+    config.listen = address.to_string();
+    if args.no_auth && !address.ip().is_loopback() {
+        bail!("--no-auth would let the whole network in; it works on a loopback address only");
+    }
+    if config.tls.mode == TlsMode::Off && !address.ip().is_loopback() {
+        bail!(
+            "{address} is not a loopback address, and tls.mode is off: tokens and messages would cross the \
+             network in the clear.\nSet tls.mode = \"local\" or \"files\" in the configuration, or \
+             WAYSTATION_TLS__MODE=local"
+        );
+    }
+    Ok(())
+}
+
+fn open_caller(workspace: &str) -> Result<Arc<Caller>> {
+    let env = LocalEnv { workspace: Some(workspace.to_owned()), ..LocalEnv::default() };
+    Ok(Arc::new(local_caller(&env, "open-listener", SystemClock.now())?))
+}
+
+/// What a person needs next.
+async fn banner(place: &Place, config: &Config, url: &str, is_open: bool) -> Result<()> {
+    let colours = std::io::stdout().is_terminal();
+    let bold = |text: &str| {
+        if colours { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+    };
+    let shown_url = if config.public_url.is_empty() { url } else { &config.public_url };
+    let mut lines = vec![
+        format!("{} {}", bold("Waystation"), env!("CARGO_PKG_VERSION")),
+        String::new(),
+        format!("  MCP    {shown_url}/mcp"),
+        format!("  REST   {shown_url}/v1        (OpenAPI at /v1/openapi.json)"),
+        format!("  data   {}", place.shown()),
+    ];
+    if config.tls.mode == TlsMode::Local {
+        let authority = place.folder.join("tls").join(edge::tls::LOCAL_AUTHORITY_FILE);
+        lines.push(format!("  trust  {}", paths::shown(&authority)));
+    }
+    if is_open {
+        lines.push(String::new());
+        lines.push(bold(
+            "  ANYONE ON THIS MACHINE MAY USE THIS HUB: it was started with --no-auth.",
+        ));
+    }
+    lines.extend(connect_lines(place, config, shown_url, &bold).await?);
+    lines.push(String::new());
+    lines.push("Stop with Ctrl-C; nothing is lost.".to_owned());
+    output::line(&lines.join("\n"))
+}
+
+/// On the first start, tokens for the two agents most people have; later, how to make one.
+async fn connect_lines(
+    place: &Place,
+    config: &Config,
+    url: &str,
+    bold: &dyn Fn(&str) -> String,
+) -> Result<Vec<String>> {
+    let greeting = reach::person(&crate::config::Environment::default(), &config.workspace);
+    let socket = place.sockets()?.hub;
+    let mut client = Client::connect(&socket, &greeting).await?;
+    let listed = client.call("list_tokens", &json!({})).await.map_err(failure::of_client)?;
+    let is_first = listed.answer.get("tokens").and_then(Value::as_array).is_none_or(Vec::is_empty);
+    if !is_first {
+        return Ok(vec![
+            String::new(),
+            "Connect another agent:  waystation token issue --agent NAME --for codex|claude"
+                .to_owned(),
+        ]);
+    }
+    let mut lines = Vec::new();
+    for (kind, agent, name) in
+        [(AgentClient::Codex, "codex", "Codex"), (AgentClient::Claude, "claude", "Claude Code")]
+    {
+        let input = json!({ "agent_id": agent, "role": "worker" });
+        let issued = client.call("issue_token", &input).await.map_err(failure::of_client)?;
+        let token = issued.answer.get("token").and_then(Value::as_str).unwrap_or_default();
+        lines.push(String::new());
+        lines.push(bold(&format!("Connect {name}:")));
+        lines.extend(token::lines(kind, url, token).map(|line| format!("  {line}")));
+    }
+    Ok(lines)
+}

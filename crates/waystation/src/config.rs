@@ -1,0 +1,295 @@
+//! The configuration: one TOML file, `WAYSTATION_*` overrides, checked at the start.
+//!
+//! Nothing else in the program reads a setting from the environment.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use hub::identity::IdentityConfig;
+use protocol::limits;
+use serde::Deserialize;
+
+/// Every setting of the hub.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    /// The address the hub listens on. Anything but loopback needs TLS.
+    pub(crate) listen: String,
+    /// Where clients find the hub, if not at the address it listens on: `https://hub.example.org`.
+    pub(crate) public_url: String,
+    /// Names by which requests may address the hub, beside loopback.
+    pub(crate) allowed_hosts: Vec<String>,
+    /// Web origins that may call the hub from a browser.
+    pub(crate) allowed_origins: Vec<String>,
+    /// The workspace of whoever works on this machine.
+    pub(crate) workspace: String,
+    /// Where the data is.
+    pub(crate) store: StoreConfig,
+    /// Encryption of the listener.
+    pub(crate) tls: TlsConfig,
+    /// Quotas and guards.
+    pub(crate) limits: LimitsConfig,
+    /// Who is believed.
+    pub(crate) identity: IdentityConfig,
+    /// What is logged.
+    pub(crate) log: LogConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:7788".to_owned(),
+            public_url: String::new(),
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            workspace: "default".to_owned(),
+            store: StoreConfig::default(),
+            tls: TlsConfig::default(),
+            limits: LimitsConfig::default(),
+            identity: IdentityConfig::default(),
+            log: LogConfig::default(),
+        }
+    }
+}
+
+/// Where the data is.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct StoreConfig {
+    /// A PostgreSQL database to use instead of the embedded one: `postgres://user@host/name`.
+    pub(crate) postgres_url: String,
+    /// Threads that read, or PostgreSQL connections of each kind.
+    pub(crate) connections: usize,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self { postgres_url: String::new(), connections: 4 }
+    }
+}
+
+/// Encryption of the listener.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TlsConfig {
+    /// `off`, `local` (a certificate by the hub's own authority) or `files`.
+    pub(crate) mode: TlsMode,
+    /// With `files`: the certificate and its chain, PEM.
+    pub(crate) certificate: PathBuf,
+    /// With `files`: its private key, PEM.
+    pub(crate) key: PathBuf,
+}
+
+/// Where the certificate comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TlsMode {
+    /// No encryption; loopback only.
+    #[default]
+    Off,
+    /// The hub's own authority.
+    Local,
+    /// The operator's files.
+    Files,
+}
+
+/// Quotas and guards.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LimitsConfig {
+    /// Posts an agent may make a second, on average.
+    pub(crate) posts_per_second: u32,
+    /// Posts an agent may make at once.
+    pub(crate) posts_burst: u32,
+    /// Other calls an agent may make a second, on average.
+    pub(crate) calls_per_second: u32,
+    /// Other calls an agent may make at once.
+    pub(crate) calls_burst: u32,
+    /// Changes of speaker between agents without a human before a thread is paused; 0 for never.
+    pub(crate) agent_turns_max: i64,
+    /// A session not heard of for so many seconds is offline.
+    pub(crate) session_fresh_seconds: i64,
+    /// How many hours an idempotency key is remembered; 0 for as long as its thread.
+    pub(crate) idempotency_window_hours: i64,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        Self {
+            posts_per_second: limits::POSTS_PER_SECOND,
+            posts_burst: limits::POSTS_BURST,
+            calls_per_second: limits::CALLS_PER_SECOND,
+            calls_burst: limits::CALLS_BURST,
+            agent_turns_max: limits::AGENT_TURNS_MAX,
+            session_fresh_seconds: limits::SESSION_FRESH_MS / 1_000,
+            idempotency_window_hours: 0,
+        }
+    }
+}
+
+/// What is logged.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LogConfig {
+    /// `text` or `json`.
+    pub(crate) format: LogFormat,
+    /// What to log: `info`, or a filter such as `warn,waystation_hub=debug`.
+    pub(crate) filter: String,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, filter: "info".to_owned() }
+    }
+}
+
+/// How a log line looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines.
+    Json,
+}
+
+/// Variables that are not settings: who calls, and where things are.
+const NOT_SETTINGS: [&str; 7] =
+    ["data", "config", "token", "agent", "workspace_id", "session", "role"];
+
+/// What the environment says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// Reads every `WAYSTATION_*` variable, once.
+    pub(crate) fn read() -> Self {
+        let ours = std::env::vars().filter_map(|(name, value)| {
+            Some((name.strip_prefix("WAYSTATION_")?.to_ascii_lowercase(), value))
+        });
+        Self(ours.collect())
+    }
+
+    /// A variable that is set to something.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        self.0.get(name).filter(|value| !value.is_empty()).cloned()
+    }
+}
+
+impl Config {
+    /// Reads the file, if there is one, and lets the environment override it.
+    pub(crate) fn load(path: &Path, must_exist: bool, environment: &Environment) -> Result<Self> {
+        let mut table = match std::fs::read_to_string(path) {
+            Ok(text) => text
+                .parse::<toml::Table>()
+                .with_context(|| format!("{} is not valid TOML", path.display()))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
+                toml::Table::new()
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", path.display()));
+            }
+        };
+        for (name, value) in &environment.0 {
+            if !NOT_SETTINGS.contains(&name.as_str()) {
+                set(&mut table, name, value)?;
+            }
+        }
+        let config: Self = table.try_into().with_context(|| {
+            format!("a setting in {} or a WAYSTATION_* variable is wrong", path.display())
+        })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<()> {
+        let address: SocketAddr = self.listen.parse().with_context(|| {
+            format!(
+                "listen = {:?} must be an address and a port, such as 127.0.0.1:7788",
+                self.listen
+            )
+        })?;
+        if self.tls.mode == TlsMode::Off && !address.ip().is_loopback() {
+            bail!(
+                "listen = {:?} is not a loopback address, and tls.mode is off: tokens and messages would \
+                 cross the network in the clear.\nSet tls.mode = \"local\" for a certificate by the hub's \
+                 own authority, or tls.mode = \"files\" with your own",
+                self.listen
+            );
+        }
+        protocol::validate::name(&self.workspace).context("workspace")?;
+        Ok(())
+    }
+
+    /// The hub's settings.
+    pub(crate) fn hub_settings(&self) -> hub::Settings {
+        let limits = &self.limits;
+        let window = limits.idempotency_window_hours;
+        hub::Settings {
+            posts: hub::Rate { per_second: limits.posts_per_second, burst: limits.posts_burst },
+            calls: hub::Rate { per_second: limits.calls_per_second, burst: limits.calls_burst },
+            agent_turns_max: limits.agent_turns_max,
+            session_fresh_ms: limits.session_fresh_seconds.saturating_mul(1_000),
+            idempotency_window_ms: (window > 0).then(|| window.saturating_mul(3_600_000)),
+        }
+    }
+}
+
+/// `limits__posts_burst` = `200` sets `posts_burst` in the table `limits`.
+fn set(table: &mut toml::Table, name: &str, text: &str) -> Result<()> {
+    let (path, last) =
+        name.rsplit_once("__").map_or((None, name), |(path, last)| (Some(path), last));
+    let mut target = table;
+    for part in path.into_iter().flat_map(|path| path.split("__")) {
+        let entry = target.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        target = entry.as_table_mut().with_context(|| {
+            format!("WAYSTATION_{}: {part} is not a table", name.to_uppercase())
+        })?;
+    }
+    let value = format!("v = {text}")
+        .parse::<toml::Table>()
+        .ok()
+        .and_then(|mut table| table.remove("v"))
+        .unwrap_or_else(|| toml::Value::String(text.to_owned()));
+    target.insert(last.to_owned(), value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str, variables: &[(&str, &str)]) -> Result<Config> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, text).unwrap();
+        let variables = variables.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
+        Config::load(&path, true, &Environment(variables.collect()))
+    }
+
+    #[test]
+    fn the_environment_overrides_the_file() {
+        let config = load(
+            "listen = \"127.0.0.1:1\"\n[limits]\nposts_burst = 5\n",
+            &[("listen", "127.0.0.1:2"), ("limits__calls_burst", "7"), ("token", "secret")],
+        )
+        .unwrap();
+        assert_eq!(config.listen, "127.0.0.1:2");
+        assert_eq!((config.limits.posts_burst, config.limits.calls_burst), (5, 7));
+    }
+
+    #[test]
+    fn a_mistyped_setting_is_named() {
+        let error = format!("{:#}", load("lisen = \"x\"\n", &[]).unwrap_err());
+        assert!(error.contains("lisen"), "{error}");
+    }
+
+    #[test]
+    fn an_open_address_without_tls_is_refused_with_a_way_out() {
+        let error = load("listen = \"0.0.0.0:7788\"\n", &[]).unwrap_err().to_string();
+        assert!(error.contains("tls.mode = \"local\""), "{error}");
+        assert!(load("listen = \"0.0.0.0:7788\"\n[tls]\nmode = \"local\"\n", &[]).is_ok());
+    }
+}

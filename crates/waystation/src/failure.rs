@@ -1,0 +1,52 @@
+//! How a failed command ends: what was wrong, what would be right, and an exit code.
+
+use std::process::ExitCode;
+
+use edge::local::ClientError;
+use protocol::ErrorCode;
+use serde_json::Value;
+
+/// An operation that the hub refused.
+#[derive(Debug)]
+pub(crate) struct Refused(pub(crate) Value);
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = |key: &str| self.0.get(key).and_then(Value::as_str).unwrap_or_default();
+        write!(f, "{} ({})", text("message"), text("code"))?;
+        match text("hint") {
+            "" => Ok(()),
+            hint => write!(f, "\n  {hint}"),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// A client's error as a command's.
+pub(crate) fn of_client(error: ClientError) -> anyhow::Error {
+    match error {
+        ClientError::Edge(error) => error.into(),
+        ClientError::Refused(error) => Refused(error).into(),
+    }
+}
+
+/// Prints an error and chooses the exit code.
+#[expect(clippy::print_stderr, reason = "this is where a command speaks to its user")]
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    if let Some(refused) = error.downcast_ref::<Refused>() {
+        eprintln!("waystation: {refused}");
+        let name = refused.0.get("code").and_then(Value::as_str).unwrap_or_default();
+        let code = ErrorCode::ALL.iter().find(|code| code.name() == name);
+        return ExitCode::from(code.map_or(1, |code| code.exit_code()));
+    }
+    let mut message = error.to_string();
+    for cause in error.chain().skip(1) {
+        let cause = cause.to_string();
+        if !message.contains(&cause) {
+            message = format!("{message}: {cause}");
+        }
+    }
+    eprintln!("waystation: {message}");
+    ExitCode::FAILURE
+}

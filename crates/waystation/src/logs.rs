@@ -1,0 +1,24 @@
+//! Structured logs on stderr: text for people, JSON for machines.
+
+use std::io::IsTerminal;
+
+use anyhow::{Context, Result};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{LogConfig, LogFormat};
+
+/// Starts logging.
+pub(crate) fn start(config: &LogConfig) -> Result<()> {
+    let filter = EnvFilter::try_new(&config.filter)
+        .with_context(|| format!("log.filter = {:?} is not a filter", config.filter))?
+        // Below warnings these print whole requests, and with them what people wrote.
+        .add_directive("rmcp=warn".parse()?)
+        .add_directive("hyper=warn".parse()?)
+        .add_directive("h2=warn".parse()?);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let started = match config.format {
+        LogFormat::Json => builder.json().try_init(),
+        LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).try_init(),
+    };
+    started.map_err(|error| anyhow::anyhow!("logging could not start: {error}"))
+}

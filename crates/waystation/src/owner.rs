@@ -1,0 +1,209 @@
+//! The one process that owns a data folder: opening everything, serving it, and ending in order.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use edge::local::{Owner, OwnerInfo, Sockets};
+use edge::server::Listening;
+use edge::tls::Certificate;
+use edge::{App, WebSettings};
+use hub::audit::SealKey;
+use hub::duties::Duties;
+use hub::identity::{KeyRing, Revocations, Verifier};
+use hub::{Clock, Hub, Parts, SystemClock, SystemEntropy};
+use protocol::{Caller, limits};
+use ring::rand::SystemRandom;
+use store::{SearchIndex, Settings, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{Config, TlsMode};
+use crate::paths::Place;
+
+/// The right to a data folder, for as long as it lives.
+pub(crate) struct Lock(#[expect(dead_code, reason = "holding the file open holds the lock")] File);
+
+/// Takes the right to a data folder; `None` when another process has it.
+pub(crate) fn try_lock(path: &Path) -> Result<Option<Lock>> {
+    let failed = || format!("cannot lock {}", path.display());
+    let file =
+        File::options().create(true).truncate(false).write(true).open(path).with_context(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(Lock(file))),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error).with_context(failed),
+    }
+}
+
+/// An open hub that does not listen yet.
+pub(crate) struct Opened {
+    pub(crate) app: App,
+    pub(crate) url: Option<String>,
+    duties: Duties,
+    _lock: Lock,
+}
+
+/// How a hub is reached.
+pub(crate) struct Reached {
+    /// Where it listens for others, if it does.
+    pub(crate) url: Option<String>,
+    /// Who comes in without a token, if anybody may.
+    pub(crate) open: Option<Arc<Caller>>,
+}
+
+/// Opens the store, the keys and the hub of a data folder.
+pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached) -> Result<Opened> {
+    let settings = match config.store.postgres_url.as_str() {
+        "" => Settings::Sqlite { folder: place.folder.clone(), readers: config.store.connections },
+        url => Settings::Postgres { url: url.to_owned(), connections: config.store.connections },
+    };
+    let store = Store::open(&settings).context("cannot open the store")?;
+    let clock = SystemClock;
+    let keys = KeyRing::open(&place.keys(), config.identity.authority()?, clock.now())?;
+    let keys = Arc::new(keys);
+    let revocations = Arc::new(Revocations::default());
+    let verifier = Verifier::new(&config.identity, Arc::clone(&keys), Arc::clone(&revocations))?;
+    let (hub, duties) = Hub::start(Parts {
+        store,
+        settings: config.hub_settings(),
+        clock: Arc::new(clock),
+        entropy: Arc::new(SystemEntropy::default()),
+        keys,
+        revocations,
+        search: SearchIndex::open(&place.folder)?,
+        seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
+    });
+    let web = WebSettings {
+        allowed_hosts: config.allowed_hosts.clone(),
+        allowed_origins: config.allowed_origins.clone(),
+        public_url: match (config.public_url.as_str(), &reached.url) {
+            ("", Some(url)) => url.clone(),
+            ("", None) => "http://localhost".to_owned(),
+            (url, _) => url.trim_end_matches('/').to_owned(),
+        },
+        authorization_servers: config
+            .identity
+            .issuers
+            .iter()
+            .map(|issuer| issuer.issuer.clone())
+            .collect(),
+        open: reached.open,
+    };
+    let app = App::new(hub, Arc::new(hub::catalogue()), Arc::new(verifier), web);
+    Ok(Opened { app, url: reached.url, duties, _lock: lock })
+}
+
+/// Prepares encryption, if the configuration asks for it.
+pub(crate) fn certificate(place: &Place, config: &Config) -> Option<Certificate> {
+    match config.tls.mode {
+        TlsMode::Off => None,
+        TlsMode::Local => {
+            let address = config.listen.rsplit_once(':').map_or("", |(host, _)| host);
+            let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
+            names.extend(config.allowed_hosts.iter().cloned());
+            names.push(address.trim_matches(['[', ']']).to_owned());
+            names.retain(|name| !name.is_empty() && name != "0.0.0.0" && name != "::");
+            names.dedup();
+            Some(Certificate::Local { folder: place.folder.join("tls"), names })
+        }
+        TlsMode::Files => Some(Certificate::Files {
+            certificate: config.tls.certificate.clone(),
+            key: config.tls.key.clone(),
+        }),
+    }
+}
+
+impl Opened {
+    /// Tells the verifier which tokens have been revoked.
+    pub(crate) async fn load_revocations(&self) -> Result<()> {
+        let now = self.app.hub.now();
+        let revoked: Vec<String> = self
+            .app
+            .hub
+            .store
+            .read(move |tx| tx.revoked_tokens(now))
+            .await
+            .map_err(|error: store::StoreError| error)?;
+        self.app.hub.revocations.load(revoked.iter().map(String::as_str));
+        Ok(())
+    }
+
+    /// Serves until a signal, a request to stop, a failed disk or, without a listener, an hour of
+    /// nobody asking; then drains and closes. `true` when all went well.
+    pub(crate) async fn serve(
+        self,
+        sockets: &Sockets,
+        listening: Option<Listening>,
+    ) -> Result<bool> {
+        let stop = CancellationToken::new();
+        let connected = Arc::new(AtomicUsize::new(0));
+        let info = OwnerInfo {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            url: self.url.clone(),
+        };
+        let owner = Owner { info, stop: CancellationToken::new() };
+        let public = edge::router(&self.app);
+        let private = edge::private_router(&self.app, owner.clone());
+        let local = edge::local::serve(
+            self.app.clone(),
+            private,
+            sockets,
+            Arc::clone(&connected),
+            stop.clone(),
+        )?;
+        let idle_ends = listening.is_none();
+        let remote = async {
+            if let Some(listening) = listening {
+                listening.serve(public, stop.clone()).await;
+            }
+        };
+        let hub = Arc::clone(&self.app.hub);
+        let ending = async {
+            let clean = tokio::select! {
+                () = asked_to_stop() => true,
+                () = owner.stop.cancelled() => true,
+                () = hub.store.wait_for_failure() => false,
+                () = nobody_left(&connected), if idle_ends => true,
+            };
+            hub.stopping.cancel();
+            stop.cancel();
+            clean
+        };
+        let ((), (), clean) = tokio::join!(local, remote, ending);
+        self.close().await;
+        Ok(clean)
+    }
+
+    /// Ends duties and closes the store.
+    pub(crate) async fn close(self) {
+        self.app.hub.close(self.duties).await;
+    }
+}
+
+/// Ends with SIGTERM or SIGINT.
+pub(crate) async fn asked_to_stop() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut terminate), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+/// Ends when nobody has been connected for a while.
+async fn nobody_left(connected: &AtomicUsize) {
+    let mut quiet = Duration::ZERO;
+    let step = Duration::from_secs(1);
+    while quiet < limits::OWNER_IDLE {
+        tokio::time::sleep(step).await;
+        quiet = if connected.load(Ordering::SeqCst) == 0 { quiet + step } else { Duration::ZERO };
+    }
+}

@@ -1,0 +1,169 @@
+//! How a command reaches the owner of the data folder, and starts one when there is none.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use edge::local::{Client, Greeting, OwnerInfo};
+
+use crate::config::Environment;
+use crate::paths::Place;
+
+/// How long an owner may take to start.
+const START_PATIENCE: Duration = Duration::from_secs(15);
+/// How long an owner may take to finish what it is doing.
+const STOP_PATIENCE: Duration = Duration::from_secs(45);
+const START_LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Who a command speaks for: a token or an agent named in the environment, else the person at the
+/// terminal.
+pub(crate) fn person(environment: &Environment, workspace: &str) -> Greeting {
+    let mut greeting = agent(environment);
+    if greeting.token.is_none() && greeting.agent.is_none() {
+        greeting.operator = true;
+    }
+    greeting.workspace.get_or_insert_with(|| workspace.to_owned());
+    greeting
+}
+
+/// Who a stdio client speaks for: what its parent's environment says, else the agent `local`.
+pub(crate) fn agent(environment: &Environment) -> Greeting {
+    Greeting {
+        token: environment.get("token"),
+        agent: environment.get("agent"),
+        workspace: environment.get("workspace_id"),
+        session: environment.get("session"),
+        role: environment.get("role"),
+        operator: false,
+    }
+}
+
+/// Connects to the owner, starting one if need be.
+pub(crate) async fn connect(place: &Place, greeting: &Greeting) -> Result<Client> {
+    let socket = place.sockets()?.hub;
+    retry(place, || async { Client::connect(&socket, greeting).await.map_err(anyhow::Error::from) })
+        .await
+}
+
+/// Tries until it works; starts an owner if nobody owns the folder.
+pub(crate) async fn retry<T, F>(place: &Place, mut attempt: impl FnMut() -> F) -> Result<T>
+where
+    F: Future<Output = Result<T>>,
+{
+    let mut started = false;
+    let mut waited = Duration::ZERO;
+    loop {
+        let error = match attempt().await {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        if waited >= START_PATIENCE {
+            let log = place.owner_log();
+            return Err(error).with_context(|| {
+                format!(
+                    "no hub answered within {} s; see {}",
+                    START_PATIENCE.as_secs(),
+                    log.display()
+                )
+            });
+        }
+        if !started && nobody_owns(place)? {
+            start_owner(place)?;
+            started = true;
+        }
+        tokio::time::sleep(START_LOOK_EVERY).await;
+        waited += START_LOOK_EVERY;
+    }
+}
+
+fn nobody_owns(place: &Place) -> Result<bool> {
+    place.create()?;
+    // Taken and let go at once: the owner takes it again.
+    Ok(crate::owner::try_lock(&place.lock_file())?.is_some())
+}
+
+/// Starts an owner that outlives this process.
+fn start_owner(place: &Place) -> Result<()> {
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let log = open_log(&place.owner_log())?;
+    let mut command = Command::new(program);
+    command.arg("owner").arg("--data").arg(&place.folder);
+    if let Some(config) = &place.config_file {
+        command.arg("--config").arg(config);
+    }
+    // The owner serves everyone: whoever happens to start it must not lend it an identity.
+    for name in ["TOKEN", "AGENT", "WORKSPACE_ID", "SESSION", "ROLE"] {
+        command.env_remove(format!("WAYSTATION_{name}"));
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    command.spawn().context("cannot start the hub in the background")?;
+    Ok(())
+}
+
+fn open_log(path: &Path) -> Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    File::options()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Takes the data folder over from an owner that was started on demand.
+pub(crate) async fn take_over(place: &Place, workspace: &str) -> Result<crate::owner::Lock> {
+    if let Some(lock) = crate::owner::try_lock(&place.lock_file())? {
+        return Ok(lock);
+    }
+    if let Some(info) = owner_info(place, workspace).await?
+        && let Some(url) = info.url
+    {
+        bail!(
+            "waystation already runs on {} (process {}, {url}).\nUse that one, stop it with waystation down, or \
+             choose another folder with --data",
+            place.shown(),
+            info.pid
+        );
+    }
+    wait_for_lock(place, workspace).await
+}
+
+/// Asks whoever owns the folder to stop; `false` when nobody did.
+pub(crate) async fn stop_owner(place: &Place, workspace: &str) -> Result<bool> {
+    if !place.folder.exists() || crate::owner::try_lock(&place.lock_file())?.is_some() {
+        return Ok(false);
+    }
+    wait_for_lock(place, workspace).await?;
+    Ok(true)
+}
+
+async fn owner_info(place: &Place, workspace: &str) -> Result<Option<OwnerInfo>> {
+    let greeting = person(&Environment::default(), workspace);
+    let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await else {
+        return Ok(None);
+    };
+    let info =
+        client.post("/local/info", String::new()).await.map_err(crate::failure::of_client)?;
+    Ok(Some(serde_json::from_slice(&info)?))
+}
+
+/// Asks the owner to stop, as soon as it listens, and waits until it has let go.
+async fn wait_for_lock(place: &Place, workspace: &str) -> Result<crate::owner::Lock> {
+    let greeting = person(&Environment::default(), workspace);
+    let mut waited = Duration::ZERO;
+    let mut asked = false;
+    while waited < STOP_PATIENCE {
+        if let Some(lock) = crate::owner::try_lock(&place.lock_file())? {
+            return Ok(lock);
+        }
+        if !asked && let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await {
+            client.post("/local/stop", String::new()).await.map_err(crate::failure::of_client)?;
+            asked = true;
+        }
+        tokio::time::sleep(START_LOOK_EVERY).await;
+        waited += START_LOOK_EVERY;
+    }
+    bail!("another process holds {} and does not let go", place.shown());
+}

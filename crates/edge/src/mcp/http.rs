@@ -20,7 +20,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::server::{Server, Who};
-use super::sessions::{Owner, Sessions};
+use super::sessions::Sessions;
 use super::{App, failure, limits};
 
 const SESSION_ID: &str = "mcp-session-id";
@@ -152,15 +152,15 @@ impl<H: ServerHandler> Inner<H> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (mut parts, body) = request.into_parts();
-        let owner = Owner::of(parts.extensions.get::<Arc<Caller>>());
+        let caller = parts.extensions.get::<Arc<Caller>>().cloned();
         let session = parts.headers.get(SESSION_ID).and_then(|id| id.to_str().ok());
-        if session.is_some_and(|id| self.sessions.is_foreign(id, &owner)) {
+        if session.is_some_and(|id| self.sessions.is_foreign(id, caller.as_deref())) {
             // Exactly what rmcp says of a session that does not exist.
             return text(StatusCode::NOT_FOUND, "Not Found: Session not found");
         }
         accept_both(&mut parts.headers);
         if parts.method != Method::POST {
-            return self.rmcp.handle(Request::from_parts(parts, Full::<Bytes>::default())).await;
+            return self.answer_without_body(parts).await;
         }
         let body = match Limited::new(body, self.body_bytes_max).collect().await {
             Ok(collected) => collected.to_bytes(),
@@ -182,7 +182,18 @@ impl<H: ServerHandler> Inner<H> {
             return refusal(StatusCode::BAD_REQUEST, &failure::not_a_message(&body));
         }
         if let Some(id) = answer.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()) {
-            self.sessions.bind(id, owner).await;
+            self.sessions.bind(id, caller.as_deref()).await;
+        }
+        answer
+    }
+
+    async fn answer_without_body(&self, parts: http::request::Parts) -> Answer {
+        let ends_session = parts.method == Method::DELETE;
+        let request = Request::from_parts(parts, Full::<Bytes>::default());
+        let mut answer = self.rmcp.handle(request).await;
+        if ends_session && answer.status() == StatusCode::ACCEPTED {
+            // The session is over, not about to be; some clients complain about the latter.
+            *answer.status_mut() = StatusCode::NO_CONTENT;
         }
         answer
     }

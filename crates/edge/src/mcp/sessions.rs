@@ -20,14 +20,19 @@ use tokio_util::sync::CancellationToken;
 
 use super::limits;
 
-/// Who a session belongs to; nobody where nobody is asked who they are.
+/// Who a session belongs to: a workspace and an agent, or nobody where nobody is asked who they are.
+/// A new token of the same agent may go on with its sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Owner(Option<(String, String)>);
+struct Owner(Option<(String, String)>);
 
 impl Owner {
-    /// A new token of the same agent may go on with its sessions.
-    pub(super) fn of(caller: Option<&Arc<Caller>>) -> Self {
+    fn new(caller: Option<&Caller>) -> Self {
         Self(caller.map(|caller| (caller.workspace_id.clone(), caller.agent_id.clone())))
+    }
+
+    fn is(&self, caller: Option<&Caller>) -> bool {
+        let theirs = caller.map(|caller| (caller.workspace_id.as_str(), caller.agent_id.as_str()));
+        theirs == self.0.as_ref().map(|(workspace, agent)| (workspace.as_str(), agent.as_str()))
     }
 }
 
@@ -60,12 +65,12 @@ impl Sessions {
     }
 
     /// Whether a session is somebody else's.
-    pub(super) fn is_foreign(&self, id: &str, owner: &Owner) -> bool {
-        self.owners().by_session.get(id).is_some_and(|(of, _)| of != owner)
+    pub(super) fn is_foreign(&self, id: &str, caller: Option<&Caller>) -> bool {
+        self.owners().by_session.get(id).is_some_and(|(owner, _)| !owner.is(caller))
     }
 
     /// A session was begun by this caller.
-    pub(super) async fn bind(&self, id: &str, owner: Owner) {
+    pub(super) async fn bind(&self, id: &str, caller: Option<&Caller>) {
         let surplus = {
             let mut owners = self.owners();
             owners.begun += 1;
@@ -73,10 +78,10 @@ impl Sessions {
             let mut theirs: Vec<(u64, SessionId)> = owners
                 .by_session
                 .iter()
-                .filter(|(_, (of, _))| *of == owner)
+                .filter(|(_, (owner, _))| owner.is(caller))
                 .map(|(id, (_, begun))| (*begun, Arc::clone(id)))
                 .collect();
-            owners.by_session.insert(id.into(), (owner, begun));
+            owners.by_session.insert(id.into(), (Owner::new(caller), begun));
             theirs.sort_unstable();
             let surplus = (theirs.len() + 1).saturating_sub(limits::SESSIONS_PER_CALLER_MAX);
             theirs.truncate(surplus);

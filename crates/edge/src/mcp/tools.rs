@@ -65,8 +65,6 @@ fn tool(entry: &Entry) -> Tool {
     }
     let mut output = entry.output_schema.clone();
     shorten(&mut output, Keep::Nulls);
-    // Clients check structured content against this schema, refusals included.
-    output.remove("required");
     let annotations = ToolAnnotations::new()
         .read_only(entry.effect == Effect::Read)
         .destructive(entry.effect == Effect::Destroy)
@@ -96,7 +94,9 @@ enum Keep {
     /// Inputs: the words say how to fill a field in. A field that may be null may be left out, and
     /// saying only that is shorter and understood by every host.
     Descriptions,
-    /// Outputs: checkers hold answers to the schema, and the words stand in the documentation.
+    /// Outputs: clients hold answers to the schema, so it must say what can be null. It requires
+    /// nothing, because some clients hold refusals to it as well, and empty fields are left out. The
+    /// words stand in the documentation.
     Nulls,
 }
 
@@ -110,6 +110,7 @@ fn shorten(schema: &mut Map<String, Value>, keep: Keep) {
         Keep::Nulls => {
             schema.remove("description");
             schema.remove("minimum");
+            schema.remove("required");
             // What stands in a list shows itself in every answer; the reference describes it.
             if let Some(Value::Object(item)) = schema.get_mut("items") {
                 item.retain(|word, _| word == "type");

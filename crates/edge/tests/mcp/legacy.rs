@@ -109,7 +109,7 @@ async fn subscriptions_end_with_their_session() {
     ben.call("resources/subscribe", json!({ "uri": uri })).await;
     until(|| edge.watchers() == 1).await;
     let closed = edge.send("ben", ben.request(http::Method::DELETE), "").await;
-    assert_eq!(closed.status(), 202);
+    assert_eq!(closed.status(), 204);
     until(|| edge.watchers() == 0).await;
 }
 

@@ -132,11 +132,13 @@ impl Tx<'_> {
         key: &str,
         hash: i64,
     ) -> Result<Option<MessageRow>> {
+        // Ordered by id, not by seq: the index on the hash ends with the id, so nothing is sorted, and
+        // no planner is tempted to walk the whole thread backwards instead.
         self.query_one(
             "SELECT id, thread, seq, created_ms, kind, trust, sender, session, body, metadata,
                     reply_seq, reply_ms, idem_key, status_after
              FROM message WHERE thread = ?1 AND idem_hash = ?2 AND sender = ?3 AND idem_key = ?4
-             ORDER BY seq DESC LIMIT 1",
+             ORDER BY id DESC LIMIT 1",
             &[thread_row.into(), hash.into(), sender.into(), key.into()],
             message_row,
         )

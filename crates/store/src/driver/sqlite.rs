@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use protocol::limits;
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
@@ -30,7 +31,7 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection> {
          PRAGMA busy_timeout = 5000;
          PRAGMA cell_size_check = ON;",
     )?;
-    connection.set_prepared_statement_cache_capacity(limits::STATEMENTS_MAX);
+    keep_statements(&connection)?;
     Ok(connection)
 }
 
@@ -44,9 +45,17 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
          PRAGMA mmap_size = 0;
          PRAGMA busy_timeout = 5000;",
     )?;
-    connection.set_prepared_statement_cache_capacity(limits::STATEMENTS_MAX);
+    keep_statements(&connection)?;
     lower_every_alphabet(&connection)?;
     Ok(connection)
+}
+
+/// Every statement is prepared once. Without the second setting SQLite prepares some of them again
+/// whenever a parameter changes, to see whether another plan would fit the new value better.
+fn keep_statements(connection: &Connection) -> Result<()> {
+    connection.set_prepared_statement_cache_capacity(limits::STATEMENTS_MAX);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(())
 }
 
 /// SQLite's own `lower` knows ASCII alone; PostgreSQL's knows every alphabet.

@@ -11,8 +11,10 @@ export PATH="$PWD/.cache/node/node_modules/node/bin:$PATH"
 
 results=$(mktemp -d)
 server=
+product=
 cleanup() {
     [[ -z $server ]] || kill "$server" 2>/dev/null || true
+    [[ -z $product ]] || kill "$product" 2>/dev/null || true
     rm -rf "$results"
 }
 trap cleanup EXIT
@@ -50,4 +52,26 @@ run() {
 failed=0
 run 2026-07-28 37 || failed=1
 run 2025-11-25 30 || failed=1
+
+# What needs no fixtures, against the program itself. The suite cannot send a token.
+cargo build --quiet --package waystation
+"$target/debug/waystation" --data "$results/data" up --no-auth --listen 127.0.0.1:0 \
+    >"$results/banner" 2>"$results/product.log" &
+product=$!
+for _ in $(seq 100); do
+    grep -q 'Stop with' "$results/banner" && break
+    kill -0 "$product"
+    sleep 0.1
+done
+url=$(sed -nE 's/^ *MCP +(.*)$/\1/p' "$results/banner")
+for scenario in dns-rebinding-protection caching http-header-validation server-sse-multiple-streams \
+    tools-list resources-list prompts-list sep-2164-resource-not-found server-initialize ping; do
+    if node "$suite" server --url "$url" --scenario "$scenario" -o "$results/product" \
+        >"$results/$scenario.log" 2>&1; then
+        echo "the program itself: $scenario passes"
+    else
+        tail -n 40 "$results/$scenario.log"
+        failed=1
+    fi
+done
 [[ $failed -eq 0 ]]

@@ -245,6 +245,15 @@ impl Tx<'_> {
         )
     }
 
+    /// The threads that have messages after a row.
+    pub fn threads_with_rows_after(&mut self, after_row: i64, limit: usize) -> Result<Vec<i64>> {
+        self.query(
+            "SELECT DISTINCT thread FROM message WHERE id > ?1 LIMIT ?2",
+            &[after_row.into(), limit_param(limit)],
+            |row| row.int(0),
+        )
+    }
+
     /// The newest row of the log.
     pub fn newest_message_row(&mut self) -> Result<i64> {
         let newest = self.query_one("SELECT max(id) FROM message", &[], |row| row.opt_int(0))?;

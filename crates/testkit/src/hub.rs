@@ -125,6 +125,14 @@ impl TestHub {
         Self { hub, catalogue, clock, duties, place }
     }
 
+    /// Another hub on the same PostgreSQL, at the same time of day.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        let keys_folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let place = Place { store: self.place.store.clone(), _folder: None, keys_folder };
+        Self::open(place, self.hub.settings.clone(), Arc::clone(&self.clock))
+    }
+
     /// Stops the hub and starts another one on the same store, at the same time of day.
     #[must_use]
     pub async fn restart(self) -> Self {

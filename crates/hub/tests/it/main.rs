@@ -11,6 +11,7 @@ mod catalogue_walk;
 mod listing;
 mod loop_guard;
 mod model;
+mod other_hubs;
 mod participants;
 mod posting;
 mod reading;

@@ -21,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::server::{Server, Who};
 use super::sessions::Sessions;
-use super::{App, failure, limits};
+use super::{App, failure};
+use protocol::limits::mcp as limits;
 
 const SESSION_ID: &str = "mcp-session-id";
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");

@@ -12,7 +12,8 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
-use super::{failure, limits};
+use super::failure;
+use protocol::limits::mcp as limits;
 
 /// The reading half, and the way to the writing half.
 pub(super) struct Lines<R> {

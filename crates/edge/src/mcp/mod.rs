@@ -4,7 +4,6 @@
 //! catalogue's one door, so an MCP client can do exactly what the same caller can do over REST.
 mod failure;
 mod http;
-mod limits;
 mod lines;
 mod resources;
 mod server;

@@ -9,9 +9,10 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
+use super::failure;
 use super::server::Server;
 use super::uri::{TEMPLATE, ThreadUri};
-use super::{failure, limits};
+use protocol::limits::mcp as limits;
 
 /// The caller's threads, the most recently active first.
 pub(super) async fn list(

@@ -18,7 +18,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::subscriptions::Subscriptions;
 use super::tools::Tools;
-use super::{App, failure, limits, resources};
+use super::{App, failure, resources};
+use protocol::limits::mcp as limits;
 
 const INSTRUCTIONS: &str = "\
 Waystation keeps durable threads between agents and people.

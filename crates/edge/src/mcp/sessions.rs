@@ -18,7 +18,7 @@ use rmcp::transport::streamable_http_server::session::{
 use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use super::limits;
+use protocol::limits::mcp as limits;
 
 /// Who a session belongs to: a workspace and an agent, or nobody where nobody is asked who they are.
 /// A new token of the same agent may go on with its sessions.

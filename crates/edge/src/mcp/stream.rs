@@ -9,9 +9,10 @@ use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+use super::App;
 use super::lines::{Lines, lines};
 use super::server::{Server, Who};
-use super::{App, limits};
+use protocol::limits::mcp as limits;
 
 /// Serves one client until its stream ends or `stop` does. A client that leaves is no error, whenever
 /// it does.

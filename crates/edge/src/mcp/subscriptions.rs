@@ -12,9 +12,10 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 use tokio::task::{AbortHandle, JoinSet};
 
+use super::failure;
 use super::server::Server;
 use super::uri::ThreadUri;
-use super::{failure, limits};
+use protocol::limits::mcp as limits;
 
 /// The subscriptions of one connection of the era of `initialize`. They end when it does.
 #[derive(Clone, Default)]

@@ -9,7 +9,7 @@ use protocol::{Scope, Scopes};
 use rmcp::model::{CacheScope, ListToolsResult, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use super::limits;
+use protocol::limits::mcp as limits;
 
 /// Every tool.
 pub(super) struct Tools {

@@ -1,24 +1,24 @@
-//! The maximums that only MCP knows. Units stand last in the name.
+//! The maximums of MCP alone. Units stand last in the name.
 
 use std::time::Duration;
 
 /// Between two progress notifications of a call that waits.
-pub(super) const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
+pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// Between two notifications about the same thread; what happens in between is told once.
-pub(super) const NOTIFY_INTERVAL: Duration = Duration::from_millis(100);
+pub const NOTIFY_INTERVAL: Duration = Duration::from_millis(100);
 /// Threads that one connection may be subscribed to.
-pub(super) const SUBSCRIPTIONS_MAX: usize = 256;
+pub const SUBSCRIPTIONS_MAX: usize = 256;
 /// A session that nobody used or listened to for so long is over.
-pub(super) const SESSION_IDLE: Duration = Duration::from_mins(30);
+pub const SESSION_IDLE: Duration = Duration::from_mins(30);
 /// Sessions of one caller; a further one ends the oldest.
-pub(super) const SESSIONS_PER_CALLER_MAX: usize = 100;
+pub const SESSIONS_PER_CALLER_MAX: usize = 100;
 /// How long a client may take a list of tools for the newest, in milliseconds.
-pub(super) const TOOLS_TTL_MS: u64 = 300_000;
+pub const TOOLS_TTL_MS: u64 = 300_000;
 /// The same for a list of threads, in milliseconds.
-pub(super) const THREADS_TTL_MS: u64 = 2_000;
+pub const THREADS_TTL_MS: u64 = 2_000;
 /// Messages of a thread read as a resource.
-pub(super) const RESOURCE_MESSAGES: i64 = 50;
+pub const RESOURCE_MESSAGES: i64 = 50;
 /// Answers waiting for a client that reads slowly, on one stream.
-pub(super) const ANSWERS_QUEUED_MAX: usize = 64;
+pub const ANSWERS_QUEUED_MAX: usize = 64;
 /// How long a stream that ends may take to hand over its last answers.
-pub(super) const LAST_ANSWERS_TIMEOUT: Duration = Duration::from_secs(2);
+pub const LAST_ANSWERS_TIMEOUT: Duration = Duration::from_secs(2);

@@ -1,5 +1,8 @@
 //! Every maximum of the hub, in one place. Units stand last in the name.
 
+pub mod mcp;
+pub mod summary;
+
 use std::time::Duration;
 
 /// A JSON request body.

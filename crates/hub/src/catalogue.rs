@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use protocol::{Scope, limits, validate};
+use schemars::generate::Contract;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
@@ -60,12 +61,12 @@ impl Entry {
 
     /// Forgets the types of an operation.
     pub fn of<O: Operation>() -> Self {
-        let mut input_schema = schema::<O>();
+        let mut input_schema = schema::<O>(Contract::Deserialize);
         let doc = match input_schema.remove("description") {
             Some(Value::String(doc)) => doc,
             _ => String::new(),
         };
-        let mut output_schema = schema::<O::Output>();
+        let mut output_schema = schema::<O::Output>(Contract::Serialize);
         output_schema.remove("description");
         Self {
             name: O::NAME,
@@ -308,9 +309,10 @@ fn printable(text: &str) -> String {
     text.chars().take(200).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// The JSON Schema of a type, without the words that only cost space.
-fn schema<T: schemars::JsonSchema>() -> Map<String, Value> {
+/// The JSON Schema of a type as it is read or as it is written, without the words that only cost space.
+fn schema<T: schemars::JsonSchema>(contract: Contract) -> Map<String, Value> {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+        settings.contract = contract;
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });

@@ -15,7 +15,7 @@ use crate::error::{Result, StoreError};
 use crate::job::{self, Job};
 use crate::pool::{self, Queue};
 use crate::tx::{self, Tx};
-use crate::{migrate, writer};
+use crate::{backup, migrate, writer};
 
 pub(crate) const DATABASE_FILE: &str = "waystation.db";
 
@@ -81,6 +81,8 @@ impl Store {
         let (read, mut threads) = pool::start("store-reader", workers, limits::READ_QUEUE_MAX)?;
         let writer = writer::start(&path, connection)?;
         threads.extend(writer.threads);
+        // The log has its name by now. SQLite syncs the folder too, but passes over its failure.
+        backup::make_durable(folder)?;
         let (alive, _) = watch::channel(false);
         let queues = Queues { write: writer.queue, read };
         Ok(Self::new(Engine::Sqlite, Some(path), queues, threads, (writer.failed, alive)))

@@ -58,7 +58,7 @@ pub(crate) fn start(path: &Path, mut connection: Connection) -> Result<Writer> {
         connection,
         receiver,
         shared: Arc::clone(&shared),
-        fail,
+        fail: fail.clone(),
         folder,
         disk_low: false,
         commits: 0,
@@ -66,7 +66,7 @@ pub(crate) fn start(path: &Path, mut connection: Connection) -> Result<Writer> {
     let writer = spawn("store-writer", move || state.run())?;
     let checkpointer = {
         let connection = sqlite::open_writer(path)?;
-        spawn("store-checkpoint", move || run_checkpoints(&connection, &shared))?
+        spawn("store-checkpoint", move || run_checkpoints(&connection, &shared, &fail))?
     };
     Ok(Writer { queue, threads: vec![writer, checkpointer], failed })
 }
@@ -78,7 +78,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
         .map_err(|source| StoreError::File { what: format!("cannot start thread {name}"), source })
 }
 
-fn run_checkpoints(connection: &Connection, shared: &Shared) {
+fn run_checkpoints(connection: &Connection, shared: &Shared, fail: &watch::Sender<bool>) {
     while !shared.stopping.load(Ordering::Acquire) {
         std::thread::park_timeout(CHECKPOINT_EVERY);
         if shared.wal_pages.load(Ordering::Relaxed) < CHECKPOINT_PAGES_MIN {
@@ -86,9 +86,24 @@ fn run_checkpoints(connection: &Connection, shared: &Shared) {
         }
         match sqlite::checkpoint(connection) {
             Ok(()) => shared.checkpointed.store(true, Ordering::Release),
-            Err(error) => tracing::warn!(%error, "a checkpoint failed and will be tried again"),
+            Err(error) => {
+                if checkpoint_failed(&error, fail) {
+                    return;
+                }
+            }
         }
     }
+}
+
+/// Whether a checkpoint failed because the disk did; what it could not sync is never synced again.
+fn checkpoint_failed(error: &StoreError, fail: &watch::Sender<bool>) -> bool {
+    if error.is_disk_failure() {
+        tracing::error!(%error, "a checkpoint could not be made durable; the hub must stop");
+        fail.send_replace(true);
+        return true;
+    }
+    tracing::warn!(%error, "a checkpoint failed and will be tried again");
+    false
 }
 
 /// What the writing thread owns.
@@ -109,6 +124,10 @@ impl State {
             if self.receiver.blocking_recv_many(&mut batch, limits::WRITE_BATCH_MAX) == 0 {
                 break;
             }
+            if *self.fail.borrow() {
+                settle(&mut batch, || Err(StoreError::Failed));
+                continue;
+            }
             if self.disk_is_low() {
                 settle(&mut batch, || Err(StoreError::Full));
                 continue;
@@ -122,6 +141,9 @@ impl State {
             self.finish_checkpoint();
         }
         self.shared.stopping.store(true, Ordering::Release);
+        if *self.fail.borrow() {
+            return;
+        }
         // The last word: leave an empty log behind, so that the next start has nothing to replay.
         if let Err(error) =
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -216,7 +238,7 @@ impl State {
         if self.shared.checkpointed.swap(false, Ordering::AcqRel)
             && let Err(error) = sqlite::checkpoint(&self.connection)
         {
-            tracing::warn!(%error, "a checkpoint failed and will be tried again");
+            checkpoint_failed(&error, &self.fail);
         }
     }
 

@@ -117,9 +117,10 @@ fn responses(entry: &Entry) -> Value {
 }
 
 fn error_schema() -> Value {
-    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
+    let settings =
+        schemars::generate::SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        });
     settings.into_generator().into_root_schema_for::<ErrorEnvelope>().to_value()
 }

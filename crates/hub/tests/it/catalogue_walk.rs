@@ -330,10 +330,44 @@ async fn outcome(
     objects: &Objects,
 ) -> (&'static str, String) {
     match hub.call(by, row.operation, (row.input)(objects)).await {
-        Ok(answer) => ("ok", answer.to_string()),
+        Ok(answer) => {
+            let schema = &hub.catalogue.get(row.operation).unwrap().output_schema;
+            assert_fits(&Value::Object(schema.clone()), &answer, row.operation);
+            ("ok", answer.to_string())
+        }
         Err(error) => {
             let body = error.body("req".to_owned());
             (error.code().name(), serde_json::to_string(&body).unwrap())
         }
+    }
+}
+
+/// The answer is what its schema says: names, types, nothing missing. Enough of JSON Schema for ours.
+fn assert_fits(schema: &Value, value: &Value, at: &str) {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let fits = match &schema["type"] {
+        Value::String(only) => only == kind || (only == "number" && kind == "integer"),
+        Value::Array(any) => any.iter().any(|one| one == kind),
+        _ => true,
+    };
+    assert!(fits, "{at}: {value} is no {}", schema["type"]);
+    for item in value.as_array().into_iter().flatten() {
+        assert_fits(&schema["items"], item, &format!("{at}[]"));
+    }
+    let Some(object) = value.as_object() else { return };
+    for name in schema["required"].as_array().into_iter().flatten() {
+        assert!(object.contains_key(name.as_str().unwrap()), "{at} lacks {name}: {value}");
+    }
+    let Some(properties) = schema["properties"].as_object() else { return };
+    for (name, field) in object {
+        let known = properties.get(name).unwrap_or_else(|| panic!("{at}.{name} is not described"));
+        assert_fits(known, field, &format!("{at}.{name}"));
     }
 }

@@ -46,7 +46,7 @@ tidy:
 
 ## bench: measure the program; `make bench ARGS='…'` chooses what
 bench: ARGS =
-bench:
+bench: .cache/venv/peers-fetched
 	scripts/need bench
 	cargo build --release $(LOCKED) --package waystation
 	cargo run --release $(LOCKED) --package bench -- $(ARGS)
@@ -70,6 +70,13 @@ deps-clients: $(CLIENTS)
 .cache/venv/fetched: tests/clients/requirements.txt
 	scripts/need python
 	python3 -m venv --clear .cache/venv
+	.cache/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+# The peers that the bench compares with share that folder, and come back when it is made anew.
+.cache/venv/peers-fetched: bench/peers/requirements.txt
+	scripts/need python
+	test -x .cache/venv/bin/pip || python3 -m venv .cache/venv
 	.cache/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 

@@ -1,1 +1,128 @@
-fn main() {}
+//! Measures Waystation beside what it is compared with, in the same run, and says where it stands.
+//!
+//! Every measurement is a file; each makes its own servers and folders and leaves nothing running.
+
+mod append;
+mod drive;
+mod file;
+mod grown;
+mod growth;
+mod http;
+mod peer;
+mod pending;
+mod place;
+mod post;
+mod process;
+mod redis;
+mod rig;
+mod server;
+mod stats;
+mod table;
+mod waiters;
+mod wrk;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Parser, ValueEnum};
+
+use crate::place::Place;
+
+/// Measure Waystation beside what it is compared with.
+#[derive(Debug, Parser)]
+struct Args {
+    /// What to measure; everything when left out.
+    #[arg(value_enum)]
+    what: Vec<What>,
+    /// Small databases and short rounds, for a first look.
+    #[arg(long)]
+    quick: bool,
+    /// How many interleaved rounds.
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// How long one measurement of a round takes, in seconds.
+    #[arg(long)]
+    seconds: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Rows 1: a durable append, one client.
+    One,
+    /// Rows 2, 3 and 5: sixty-four clients, REST, Redis.
+    Many,
+    /// Row 4: posts over MCP.
+    Mcp,
+    /// Row 6: a `FastMCP` peer.
+    Peer,
+    /// Row 7: appends when there is much already.
+    Growth,
+    /// Row 8: reads when there is much already.
+    Reads,
+    /// Row 9: search.
+    Search,
+    /// Rows 10: live readers.
+    Waiters,
+    /// Rows 11: memory, start and size.
+    Process,
+    /// No row: the store alone with sixty-four clients, for a profiler.
+    Profile,
+}
+
+const ALL: [What; 9] = [
+    What::One,
+    What::Many,
+    What::Mcp,
+    What::Peer,
+    What::Growth,
+    What::Reads,
+    What::Search,
+    What::Waiters,
+    What::Process,
+];
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let place = Place {
+        root: root.parent().context("the bench has a repository around it")?.to_owned(),
+        rounds: args.rounds.unwrap_or(if args.quick { 3 } else { 5 }),
+        seconds: args.seconds.unwrap_or(if args.quick { 1.0 } else { 3.0 }),
+        quick: args.quick,
+    };
+    let what = if args.what.is_empty() { ALL.to_vec() } else { args.what };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(run(&place, &what))
+}
+
+async fn run(place: &Place, what: &[What]) -> Result<()> {
+    let load_before = stats::load_average();
+    let mut rows = Vec::new();
+    for one in what {
+        table::say(&format!("{one:?}:"));
+        rows.extend(match one {
+            What::One => append::one_client(place).await?,
+            What::Many => append::many_clients(place).await?,
+            What::Mcp => pending::mcp(),
+            What::Peer => peer::measure(place).await?,
+            What::Growth => growth::appends(place).await?,
+            What::Reads => growth::reads(place).await?,
+            What::Search => pending::search(),
+            What::Waiters => waiters::measure(place).await?,
+            What::Process => process::measure(place).await?,
+            What::Profile => append::profile(place).await?,
+        });
+    }
+    table::say("");
+    table::print(&rows)?;
+    let facts = serde_json::json!({
+        "load_average": { "before": load_before, "after": stats::load_average() },
+        "rounds": place.rounds,
+        "seconds": place.seconds,
+        "quick": place.quick,
+        "server_limits": server::LIMITS,
+    });
+    table::say(&format!("load average {load_before} → {}", stats::load_average()));
+    let path = place.kept()?.join("results.json");
+    table::keep(&path, &rows, &facts)
+}

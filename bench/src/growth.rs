@@ -1,0 +1,118 @@
+//! What growth costs: appends and reads with five million messages against ten thousand.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use protocol::{Role, ThreadId};
+use serde_json::json;
+use store::Store;
+
+use crate::append;
+use crate::drive::drive_at;
+use crate::grown::Grown;
+use crate::place::Place;
+use crate::post::StorePoster;
+use crate::rig::{self, Rig};
+use crate::stats::{self, Load};
+use crate::table::{self, Bar, Row};
+
+const SMALL: usize = 10_000;
+/// Posts that may be under way at once while the disk is slow.
+const UNDER_WAY_MAX: usize = 512;
+const READS: usize = 2_000;
+
+/// How many messages the large database holds.
+fn large(place: &Place) -> usize {
+    if place.quick { 200_000 } else { 5_000_000 }
+}
+
+/// Appends at half load, checkpoints included.
+pub(crate) async fn appends(place: &Place) -> Result<Vec<Row>> {
+    let large_count = large(place);
+    let grown = Grown::kept(place, large_count).await?;
+    let big = open(&grown)?;
+    let rate = append::rate_of(&big, &grown.ids()?, place.seconds).await?.rate() / 2.0;
+    let (mut small, mut large) = (Load::default(), Load::default());
+    for round in 0..place.rounds {
+        let folder = place.throw_away()?;
+        let fresh = Grown::load(folder.path(), SMALL).await?;
+        let store = open(&fresh)?;
+        add(&mut small, "10 k", paced(place, &store, &fresh.ids()?, rate, round).await?);
+        close(store).await?;
+        add(&mut large, "large", paced(place, &big, &grown.ids()?, rate, round).await?);
+    }
+    close(big).await?;
+    let row = |number, name: &str, of: fn(&Load) -> f64, most| Row {
+        number,
+        what: format!("append at {large_count} messages, half load ({rate:.0}/s), {name}"),
+        ours: format!("{:.2} ms", of(&large)),
+        reference: format!("at 10,000: {:.2} ms", of(&small)),
+        value: Some(of(&large) / of(&small)),
+        unit: "×",
+        bar: Bar::AtMost(most),
+    };
+    Ok(vec![row("7a", "p50", Load::p50, 1.6), row("7b", "p99", Load::p99, 2.0)])
+}
+
+fn open(grown: &Grown) -> Result<Store> {
+    let settings = store::Settings::Sqlite { folder: grown.folder.clone(), readers: 2 };
+    Ok(Store::open(&settings)?)
+}
+
+async fn close(store: Store) -> Result<()> {
+    Ok(tokio::task::spawn_blocking(move || store.close()).await?)
+}
+
+async fn paced(
+    place: &Place,
+    store: &Store,
+    threads: &Arc<Vec<ThreadId>>,
+    rate: f64,
+    round: usize,
+) -> Result<Load> {
+    let run = format!("{:x}{round}", std::process::id());
+    let posters = StorePoster::many(store, threads, &run, UNDER_WAY_MAX);
+    let time = if place.quick { place.seconds * 2.0 } else { 60.0 / stats::number(place.rounds) };
+    drive_at(posters, rate, stats::seconds(time)).await
+}
+
+fn add(all: &mut Load, name: &str, load: Load) {
+    table::say(&format!(
+        "  {name:<8} {:>7.0}/s  p50 {:>7.3} ms  p99 {:>7.3} ms  {:>5.1} µs CPU",
+        load.rate(),
+        load.p50(),
+        load.p99(),
+        load.cpu_us()
+    ));
+    all.count += load.count;
+    all.seconds += load.seconds;
+    all.cpu += load.cpu;
+    all.millis.extend(load.millis);
+}
+
+/// Fifty messages of the large thread, through the catalogue.
+pub(crate) async fn reads(place: &Place) -> Result<Vec<Row>> {
+    let count = large(place);
+    let grown = Grown::kept(place, count).await?;
+    let rig = Rig::open(&grown.folder)?;
+    let caller = rig::caller(&rig::agent(0), Role::Worker);
+    let thread = grown.threads.first().map_or("", String::as_str);
+    let mut load = Load::default();
+    for turn in 0..READS {
+        let since = turn.wrapping_mul(7_919_021) % (count / 5);
+        let input = json!({ "thread_id": thread, "since_seq": since, "limit": 50 });
+        let sent = stats::now();
+        std::hint::black_box(rig.call(&caller, "read_messages", &input).await?);
+        load.millis.push(stats::since(sent) * 1e3);
+    }
+    rig.stop().await?;
+    Ok(vec![Row {
+        number: "8",
+        what: format!("read_messages of 50 in a thread of {} among {count}", count / 5),
+        ours: format!("p50 {:.3} ms, p99 {:.3} ms", load.p50(), load.p99()),
+        reference: "—".to_owned(),
+        value: Some(load.p50()),
+        unit: "ms",
+        bar: Bar::AtMost(0.5),
+    }])
+}

@@ -1,0 +1,64 @@
+//! A small HTTP client for long polls: one connection, one request at a time.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, bail};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// One connection that is kept alive.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    address: SocketAddr,
+    token: String,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr, token: &str) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, address, token: token.to_owned(), buffer: Vec::new() })
+    }
+
+    pub(crate) async fn get(&mut self, path: &str) -> Result<()> {
+        self.ask("GET", path, "").await
+    }
+
+    pub(crate) async fn post(&mut self, path: &str, body: &str) -> Result<()> {
+        self.ask("POST", path, body).await
+    }
+
+    /// Asks, and ends when the whole answer has arrived.
+    async fn ask(&mut self, method: &str, path: &str, body: &str) -> Result<()> {
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            self.address,
+            self.token,
+            body.len()
+        );
+        self.stream.write_all(request.as_bytes()).await?;
+        self.buffer.clear();
+        loop {
+            if self.stream.read_buf(&mut self.buffer).await? == 0 {
+                bail!("the server hung up");
+            }
+            if let Some(end) = self.buffer.windows(4).position(|four| four == b"\r\n\r\n") {
+                let head = String::from_utf8_lossy(self.buffer.get(..end).unwrap_or_default());
+                let length = head
+                    .lines()
+                    .filter_map(|line| line.split_once(':'))
+                    .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+                    .and_then(|(_, length)| length.trim().parse::<usize>().ok())
+                    .context("an answer without a length")?;
+                if self.buffer.len() >= end + 4 + length {
+                    if !head.starts_with("HTTP/1.1 200") {
+                        bail!("{path}: {}", String::from_utf8_lossy(&self.buffer));
+                    }
+                    return Ok(());
+                }
+            }
+        }
+    }
+}

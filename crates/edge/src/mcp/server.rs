@@ -152,7 +152,8 @@ impl Server {
         // The door commits to the text of an input and checks how deep it nests: hand it the text.
         let input = serde_json::to_vec(&request.arguments.unwrap_or_default())
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let work = self.shared.app.catalogue.call(call, &name, Input::Bytes(input));
+        // On the heap, because what rmcp makes of this future is moved from task to task.
+        let work = Box::pin(self.shared.app.catalogue.call(call, &name, Input::Bytes(input)));
         let answer = match context.meta.get_progress_token() {
             None => work.await,
             Some(token) => self.with_progress(work, token, &context).await,
@@ -225,7 +226,7 @@ impl ServerHandler for Server {
         page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(self, page, &context).await
+        Box::pin(resources::list(self, page, &context)).await
     }
 
     async fn list_resource_templates(
@@ -241,7 +242,9 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(self, &request.uri, &context).await.map(ReadResourceResponse::from)
+        Box::pin(resources::read(self, &request.uri, &context))
+            .await
+            .map(ReadResourceResponse::from)
     }
 
     async fn complete(
@@ -249,7 +252,7 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        resources::complete(self, &request, &context).await
+        Box::pin(resources::complete(self, &request, &context)).await
     }
 
     fn accepted_subscription_filter(
@@ -261,7 +264,7 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        super::subscriptions::listen(self, context).await
+        Box::pin(super::subscriptions::listen(self, context)).await
     }
 
     async fn subscribe(
@@ -269,7 +272,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        super::subscriptions::subscribe(self, request.uri, &context).await
+        Box::pin(super::subscriptions::subscribe(self, request.uri, &context)).await
     }
 
     async fn unsubscribe(

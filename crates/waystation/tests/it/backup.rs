@@ -41,7 +41,7 @@ fn a_backup_taken_while_writing_is_whole_and_can_be_put_back() {
     // While the hub uses its folder, nothing is put there.
     let busy = home.run(&["restore", file]);
     assert_eq!(busy.code, 1);
-    assert!(busy.stderr.contains("stop it first"), "{}", busy.stderr);
+    assert!(busy.stderr.contains("stop it with waystation down"), "{}", busy.stderr);
     let log = client.log(&thread);
     assert_eq!(up.stop(), 0);
 

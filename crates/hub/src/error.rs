@@ -164,6 +164,7 @@ impl Error {
             Self::Stopping | Self::Store(StoreError::Failed | StoreError::Closed) => {
                 ErrorCode::Unavailable
             }
+            Self::Store(error) if error.is_outage() => ErrorCode::Unavailable,
             Self::Store(_) | Self::Internal(_) => ErrorCode::Internal,
         }
     }

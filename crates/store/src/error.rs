@@ -61,6 +61,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the database cannot be reached right now.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Postgres(error) if error.is_closed() || error.code().is_none())
+    }
+
     /// Whether the disk itself failed, so that nothing written since may be trusted.
     pub(crate) fn is_disk_failure(&self) -> bool {
         use rusqlite::ErrorCode as Code;

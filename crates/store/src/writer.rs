@@ -160,6 +160,7 @@ impl State {
             let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection));
             for job in batch.iter_mut().skip(done) {
                 let ok = job.run(&mut tx);
+                self.check_open()?;
                 if tx.take_wrote() && !ok {
                     return self.commit_apart(batch);
                 }
@@ -184,12 +185,19 @@ impl State {
         for job in batch {
             self.statement("SAVEPOINT job")?;
             let ok = job.run(&mut Tx::new(tx::Connection::Sqlite(&self.connection)));
+            self.check_open()?;
             if !ok {
                 self.statement("ROLLBACK TO job")?;
             }
             self.statement("RELEASE job")?;
         }
         self.statement("COMMIT")
+    }
+
+    /// SQLite ends a transaction by itself when a statement meets a failing disk; whatever ran after
+    /// that would be kept piece by piece, so nothing may.
+    fn check_open(&self) -> Result<()> {
+        if self.connection.is_autocommit() { Err(StoreError::Broken) } else { Ok(()) }
     }
 
     fn statement(&self, sql: &'static str) -> Result<()> {
@@ -261,5 +269,40 @@ impl State {
 fn settle(batch: &mut Vec<Box<dyn Job>>, commit: impl Fn() -> Result<()>) {
     for job in batch.drain(..) {
         job.settle(commit());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Settings, Store};
+
+    #[tokio::test]
+    async fn a_transaction_that_ended_by_itself_takes_its_whole_batch_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings::Sqlite { folder: folder.path().to_owned(), readers: 1 };
+        let store = Store::open(&settings).unwrap();
+        // Holds the writer until the others wait, so that they share a batch.
+        let (go, gate) = std::sync::mpsc::channel::<()>();
+        let gate = std::sync::Mutex::new(gate);
+        let first = store.write(move |_| {
+            gate.lock().unwrap().recv().ok();
+            Ok::<_, StoreError>(())
+        });
+        // As SQLite does when a statement that reads meets a failing disk.
+        let ended = store.write(|tx| {
+            tx.each("ROLLBACK", &[], |_| Ok(true))?;
+            Err::<(), _>(StoreError::Closed)
+        });
+        let beside = store.write(|tx| tx.set_fact("beside", "of the same batch"));
+        let (_, ended, beside, ()) = tokio::join!(first, ended, beside, async move { drop(go) });
+        assert!(matches!(ended, Err(StoreError::Broken)), "{ended:?}");
+        let beside: Result<()> = beside;
+        let kept: Result<_> = store.read(|tx| tx.fact("beside")).await;
+        assert_eq!(kept.unwrap().is_some(), beside.is_ok(), "what was answered is what is there");
+        let next: Result<()> = store.write(|tx| tx.set_fact("next", "works")).await;
+        next.unwrap();
+        let closing = store.clone();
+        tokio::task::spawn_blocking(move || closing.close()).await.unwrap();
     }
 }

@@ -69,6 +69,9 @@ impl Operation for PostMessage {
 
     async fn run(self, call: &Call) -> Result<PostMessageOutput> {
         let draft = self.check(call)?;
+        if draft.moves_to.is_some() {
+            rules::warm_fold(call, draft.thread_id, "post to").await?;
+        }
         let settings = (call.hub.settings.agent_turns_max, call.hub.settings.idempotency_window_ms);
         let output = call.write(move |tx| draft.post(tx, settings)).await?;
         call.hub.live.announce(output.thread_row);

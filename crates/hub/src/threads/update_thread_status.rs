@@ -59,6 +59,7 @@ impl Operation for UpdateThreadStatus {
             value.check(text).field("metadata")?;
         }
         let (caller, to, now) = (call.shared_caller(), self.status, call.now());
+        rules::warm_fold(call, id, "change").await?;
         let output = call
             .write(move |tx| {
                 let mut thread = rules::lock(tx, id, &caller, "change")?;

@@ -147,5 +147,7 @@ pub const AUDIT_SEAL_ENTRIES_MAX: usize = 4_096;
 pub const OWNER_IDLE: Duration = Duration::from_mins(1);
 /// How many of the newest messages a summary's highlights come from, unless the caller says otherwise.
 pub const SUMMARY_MESSAGES_DEFAULT: u32 = 200;
+/// A folded summary so many messages behind is brought forward before a change that needs it.
+pub const SUMMARY_WARM_AFTER: i64 = 500;
 /// A folded summary is kept again after so many new messages.
 pub const SUMMARY_KEEP_EVERY: i64 = 16;

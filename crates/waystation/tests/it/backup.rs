@@ -18,25 +18,25 @@ fn a_backup_taken_while_writing_is_whole_and_can_be_put_back() {
     let stop = AtomicBool::new(false);
     let file = home.path().join("hub.backup");
     let file = file.to_str().unwrap();
-    let taken = thread::scope(|scope| {
+    let made = thread::scope(|scope| {
         let writer = scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 client.ok("POST", &target, &json!({ "body": "more and more" }));
             }
         });
         while client.get(&format!("/v1/threads/{thread}"))["head_seq"].as_i64().unwrap() < 30 {}
-        let taken = home.run(&["backup", file, "--json"]);
+        let made = home.run(&["backup", file, "--json"]);
         stop.store(true, Ordering::Relaxed);
         writer.join().unwrap();
-        taken
+        made
     });
-    assert_eq!(taken.code, 0, "{}", taken.stderr);
-    let taken = taken.json();
-    assert!(taken["messages"].as_i64().unwrap() >= 30);
-    assert_eq!(taken["threads"], 1);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let made = made.json();
+    assert!(made["messages"].as_i64().unwrap() >= 30);
+    assert_eq!(made["threads"], 1);
     let verified = home.run(&["restore", file, "--verify", "--json"]).json();
     for count in ["threads", "messages", "audit_entries", "bytes"] {
-        assert_eq!(verified[count], taken[count], "{count}");
+        assert_eq!(verified[count], made[count], "{count}");
     }
     // While the hub uses its folder, nothing is put there.
     let busy = home.run(&["restore", file]);
@@ -47,11 +47,11 @@ fn a_backup_taken_while_writing_is_whole_and_can_be_put_back() {
 
     let elsewhere = Home::generous();
     let restored = elsewhere.run(&["restore", file, "--json"]).json();
-    assert_eq!(restored["messages"], taken["messages"]);
+    assert_eq!(restored["messages"], made["messages"]);
     let up = elsewhere.up();
     let operator = up.client(&elsewhere.token("human", "operator"));
     let found = operator.log(&thread);
-    assert_eq!(i64::try_from(found.len()).unwrap(), taken["messages"].as_i64().unwrap());
+    assert_eq!(i64::try_from(found.len()).unwrap(), made["messages"].as_i64().unwrap());
     assert_eq!(found, log[..found.len()], "the same messages with the same ids and numbers");
     assert_eq!(
         up.client(&token).json("GET", "/v1/threads", &json!(null)).status,

@@ -12,7 +12,7 @@ fn assert_clients_fault(reply: &Reply, about: &str) -> Value {
 }
 
 fn percent(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02x}")).collect()
+    text.bytes().flat_map(|byte| format!("%{byte:02x}").into_bytes()).map(char::from).collect()
 }
 
 /// A worker with a thread of its own.

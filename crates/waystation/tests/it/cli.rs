@@ -62,8 +62,8 @@ fn text_may_come_from_stdin() {
     let input = json!({ "thread_id": thread, "body": "called" }).to_string();
     let ran = piped(&home, &["call", "post_message", "-"], input.as_bytes());
     assert_eq!(ran.json()["seq"], 2);
-    let log = home.run(&["read", thread, "--json"]).json();
-    assert_eq!(log["messages"][0]["body"], json!(long));
+    let found = home.run(&["read", thread, "--json"]).json();
+    assert_eq!(found["messages"][0]["body"], json!(long));
     let ran = piped(&home, &["post", thread, "-"], b"\xff\xfe");
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("UTF-8"), "{}", ran.stderr);

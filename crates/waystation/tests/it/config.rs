@@ -57,6 +57,7 @@ fn a_configuration_may_stand_anywhere() {
     let folder = home.path().join("other");
     assert_eq!(Ran::of(elsewhere.env("WAYSTATION_DATA", &folder).output().unwrap()).code, 0);
     assert!(folder.join("waystation.db").exists());
-    // Let that owner go too.
-    home.run(&["up", "--data", folder.to_str().unwrap(), "--listen", "256.0.0.1:0"]);
+    // Takes over from the owner that was left there, and ends.
+    let up = home.up_with(&["--data", folder.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+    assert_eq!(up.stop(), 0);
 }

@@ -38,7 +38,7 @@ fn post(client: &Client, thread: &str, body: &str) -> std::io::Result<Reply> {
     client.try_ask("POST", &target, input.to_string().as_bytes())
 }
 
-/// Posts until the hub is gone; answers what it had taken, and what it said last.
+/// Posts until the hub is gone; answers what it had accepted, and what it said last.
 fn post_until_gone(
     up: &Up,
     token: &str,
@@ -46,13 +46,13 @@ fn post_until_gone(
     padding: usize,
 ) -> (Vec<Value>, Option<u16>) {
     let client = up.client(token);
-    let (mut taken, mut refused) = (Vec::new(), None);
+    let (mut accepted, mut refused) = (Vec::new(), None);
     for n in 0.. {
         let body = format!("message {n} {}", "x".repeat(padding));
         match post(&client, thread, &body) {
             Ok(reply) if reply.status == 200 => {
-                assert_eq!(refused, None, "after a refusal nothing is taken any more");
-                taken.push(json!([reply.json()["message_id"], body]));
+                assert_eq!(refused, None, "after a refusal nothing is accepted any more");
+                accepted.push(json!([reply.json()["message_id"], body]));
             }
             Ok(reply) => {
                 assert_eq!((reply.status, reply.code().as_str()), (503, "UNAVAILABLE"));
@@ -63,17 +63,17 @@ fn post_until_gone(
         }
         assert!(n < 200, "the disk was to fail before");
     }
-    (taken, refused)
+    (accepted, refused)
 }
 
-fn assert_kept(home: &Home, token: &str, thread: &str, taken: &[Value]) {
+fn assert_kept(home: &Home, token: &str, thread: &str, accepted: &[Value]) {
     let up = home.up();
     let log = up.client(token).log(thread);
-    for (place, expected) in taken.iter().enumerate() {
+    for (place, expected) in accepted.iter().enumerate() {
         let kept = json!([log[place]["message_id"], log[place]["body"]]);
         assert_eq!(kept, *expected, "message {place}");
     }
-    assert!(log.len() <= taken.len() + 1, "at most the one whose outcome is unknown");
+    assert!(log.len() <= accepted.len() + 1, "at most the one whose outcome is unknown");
     let again = post(&up.client(token), thread, "and on it goes").unwrap();
     assert_eq!(again.json()["seq"], log.len() + 1);
     assert_eq!(up.stop(), 0);
@@ -86,13 +86,13 @@ fn after_a_failed_fsync_nothing_is_taken_and_the_hub_ends() {
     for n in [1, 3, 5, 8, 13] {
         let (home, token, thread) = settled();
         let inject = format!("inject=fdatasync,fsync:error=EIO:when={n}");
-        let taken = match home.try_up(failing(&home, &["-e", &inject])) {
+        let accepted = match home.try_up(failing(&home, &["-e", &inject])) {
             Ok(up) => {
-                let (taken, refused) = post_until_gone(&up, &token, &thread, 0);
+                let (accepted, refused) = post_until_gone(&up, &token, &thread, 0);
                 assert_eq!(refused.unwrap_or(503), 503);
                 assert_eq!(up.wait().code(), Some(DISK_FAILED), "fsync {n}: {}", home.log());
                 assert!(home.log().contains("could not be made durable"), "{}", home.log());
-                taken
+                accepted
             }
             // It failed while the hub started: that is a failed start.
             Err(status) => {
@@ -100,7 +100,7 @@ fn after_a_failed_fsync_nothing_is_taken_and_the_hub_ends() {
                 Vec::new()
             }
         };
-        assert_kept(&home, &token, &thread, &taken);
+        assert_kept(&home, &token, &thread, &accepted);
     }
 }
 
@@ -111,10 +111,10 @@ fn a_failed_checkpoint_ends_the_hub_too() {
     let inject =
         ["-P", database.to_str().unwrap(), "-e", "inject=fdatasync,fsync:error=EIO:when=1"];
     let up = home.up_of(failing(&home, &inject));
-    let (taken, _) = post_until_gone(&up, &token, &thread, 200_000);
+    let (accepted, _) = post_until_gone(&up, &token, &thread, 200_000);
     assert_eq!(up.wait().code(), Some(DISK_FAILED), "{}", home.log());
-    assert!(!taken.is_empty());
-    assert_kept(&home, &token, &thread, &taken);
+    assert!(!accepted.is_empty());
+    assert_kept(&home, &token, &thread, &accepted);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_first_start_that_is_killed_half_way_can_be_made_again() {
     }
 }
 
-/// A small disk of its own. It is taken away when it is dropped.
+/// A small disk of its own. It is accepted away when it is dropped.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
@@ -180,44 +180,42 @@ fn a_full_disk_refuses_writes_and_goes_on_reading_until_there_is_room() {
     let up = home.up();
     let client = up.client(&home.token("author", "worker"));
     let thread = client.open(&[]);
-    let mut taken = Vec::new();
+    let mut accepted = Vec::new();
     // Low, and so full that nothing can be written at all.
     for leave_bytes in [40 * 1024 * 1024, 0] {
         assert_eq!(post(&client, &thread, &format!("before {leave_bytes}")).unwrap().status, 200);
-        taken.push(format!("before {leave_bytes}"));
+        accepted.push(format!("before {leave_bytes}"));
         disk.fill(leave_bytes);
         let mut refused = None;
         for n in 0..100 {
             let body = format!("{leave_bytes} {n} {}", "x".repeat(10_000));
             let reply = post(&client, &thread, &body).unwrap();
-            match reply.status {
-                200 => taken.push(body),
-                _ => {
-                    refused = Some(reply);
-                    break;
-                }
+            if reply.status != 200 {
+                refused = Some(reply);
+                break;
             }
+            accepted.push(body);
         }
         let refused = refused.expect("a full disk refuses");
         assert_eq!((refused.status, refused.code().as_str()), (507, "STORAGE_FULL"));
         assert!(refused.error()["hint"].as_str().unwrap().contains("free some room"));
         let log = client.log(&thread);
-        assert_eq!(log.len(), taken.len(), "reading goes on");
+        assert_eq!(log.len(), accepted.len(), "reading goes on");
         client.get("/v1/threads");
         assert_eq!(client.ask("GET", "/livez", b"").status, 200);
         assert_eq!(client.ask("GET", "/readyz", b"").status, 503);
         disk.free();
         let again = post(&client, &thread, &format!("after {leave_bytes}")).unwrap();
         assert_eq!(again.status, 200, "without a restart: {}", again.text());
-        taken.push(format!("after {leave_bytes}"));
+        accepted.push(format!("after {leave_bytes}"));
     }
     let bodies = |client: &Client| -> Vec<String> {
         client.log(&thread).iter().map(|m| m["body"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(bodies(&client), taken);
+    assert_eq!(bodies(&client), accepted);
     assert_eq!(up.stop(), 0);
     let up = home.up();
-    assert_eq!(bodies(&up.client(&home.token("author", "worker"))), taken);
+    assert_eq!(bodies(&up.client(&home.token("author", "worker"))), accepted);
     assert_eq!(up.stop(), 0);
     audit_verifies(&home);
     drop(disk);

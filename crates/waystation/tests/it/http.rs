@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// How long a reply may take before the test fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A reply.
 #[derive(Debug)]
@@ -61,10 +61,11 @@ impl Reply {
 pub(crate) fn text(method: &str, target: &str, headers: &[(&str, String)], body: &[u8]) -> Vec<u8> {
     let mut request = format!("{method} {target} HTTP/1.1\r\n");
     for (name, value) in headers {
-        request.push_str(&format!("{name}: {value}\r\n"));
+        request.extend([name, ": ", value, "\r\n"]);
     }
-    request.push_str(&format!("Connection: close\r\nContent-Length: {}\r\n\r\n", body.len()));
     let mut bytes = request.into_bytes();
+    let length = body.len();
+    bytes.extend(format!("Connection: close\r\nContent-Length: {length}\r\n\r\n").into_bytes());
     bytes.extend_from_slice(body);
     bytes
 }

@@ -96,7 +96,7 @@ fn write(client: &Client, thread: &str, name: &str, journal: &mut Journal, answe
         let seq = answer["seq"].as_i64().unwrap();
         sent.answer = Some(answer);
         answered.fetch_add(1, Ordering::Relaxed);
-        if journal.sent.len() % 5 == 0 {
+        if journal.sent.len().is_multiple_of(5) {
             journal.acking_seq = seq;
             let input = json!({ "last_read_seq": seq }).to_string();
             let target = format!("/v1/threads/{thread}/cursor");

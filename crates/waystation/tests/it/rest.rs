@@ -33,22 +33,7 @@ fn the_example_of_each_operation_works_over_rest() {
     assert_eq!(got["workspace_id"], "wk_mobile_core");
     assert_eq!(got["participants"], json!(["executioner_agent", "reviewer_agent"]));
 
-    let finding = json!({
-        "thread_id": id,
-        "schema_version": 1,
-        "sender_agent_id": "reviewer_agent",
-        "sender_session_id": "sess_rv_12",
-        "kind": "event",
-        "body": "Blocking issue found in null fallback",
-        "metadata": {
-            "event_type": "finding_reported",
-            "severity": "high",
-            "file": "lib/features/profile/data/mappers/user_mapper.dart",
-            "line": 42,
-            "task_id": "TASK-219"
-        },
-        "idempotency_key": "rv-find-219-1"
-    });
+    let finding = finding(id);
     let posted = reviewer.ok("POST", &at("/messages"), &finding);
     assert_eq!((&posted["seq"], &posted["thread_status"]), (&json!(1), &json!("active")));
     assert_eq!(reviewer.ok("POST", &at("/messages"), &finding), posted, "a retry");
@@ -88,6 +73,26 @@ fn the_example_of_each_operation_works_over_rest() {
     assert_eq!(removed["participants"].as_array().unwrap().len(), 2);
     let listed = author.get("/v1/threads?status=resolved&type=workflow&unread_only=true");
     assert_eq!(listed["threads"][0]["thread_id"], id);
+}
+
+/// The specification's finding, by `reviewer_agent` in the session `sess_rv_12`.
+fn finding(id: &str) -> Value {
+    json!({
+        "thread_id": id,
+        "schema_version": 1,
+        "sender_agent_id": "reviewer_agent",
+        "sender_session_id": "sess_rv_12",
+        "kind": "event",
+        "body": "Blocking issue found in null fallback",
+        "metadata": {
+            "event_type": "finding_reported",
+            "severity": "high",
+            "file": "lib/features/profile/data/mappers/user_mapper.dart",
+            "line": 42,
+            "task_id": "TASK-219"
+        },
+        "idempotency_key": "rv-find-219-1"
+    })
 }
 
 #[test]

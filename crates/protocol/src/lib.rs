@@ -15,6 +15,7 @@ pub mod message;
 pub mod metadata;
 pub mod thread;
 pub mod time;
+pub mod unique_json;
 pub mod validate;
 
 pub use agent::{AgentSession, ManagementMode, SessionStatus};

@@ -6,6 +6,7 @@ mod follow;
 mod get_message;
 mod get_thread;
 mod list_threads;
+mod participants;
 mod post_message;
 mod read_messages;
 mod remove_participants;

@@ -23,3 +23,4 @@ mod program;
 mod rest;
 mod secrets;
 mod signals;
+mod stdio;

@@ -3,6 +3,8 @@
 # The suite wants fixtures that no product has, so it meets crates/edge/examples/conformance, which
 # serves them behind the same layers as the hub. Nothing is expected to fail.
 set -euo pipefail
+# The suite marks its lines with characters beyond ASCII.
+export LC_ALL=C.UTF-8
 cd "$(dirname "$0")/../.."
 
 suite=.cache/node/node_modules/@modelcontextprotocol/conformance/dist/index.js

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use store::{MessageRow, SearchDoc, SearchIndex, Store, StoreError, Tx};
@@ -12,10 +12,11 @@ use crate::live::Live;
 
 /// Messages taken in at once.
 const BATCH: usize = 256;
-/// More changes than this waiting mean that the machine has something better to do.
-const BUSY: usize = 8;
-/// How long the indexer steps aside then, and after an error.
-const STEP_ASIDE: Duration = Duration::from_millis(20);
+/// After a full batch the indexer rests so many times as long as the batch took: in a flood of posts it
+/// takes an eighth of one core and catches up afterwards.
+const REST: u32 = 7;
+/// How long it rests after an error.
+const STEP_ASIDE: Duration = Duration::from_millis(100);
 /// Looks by itself now and then: another hub may have written to the same database.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -30,6 +31,8 @@ pub(crate) async fn run(
     watch.add_everything();
     let mut has_failed = false;
     while !stop.is_cancelled() {
+        #[expect(clippy::disallowed_methods, reason = "measures how long the batch takes")]
+        let began = Instant::now();
         match take_in(&store, &index).await {
             Ok(0) => {
                 has_failed = false;
@@ -39,8 +42,12 @@ pub(crate) async fn run(
                     () = stop.cancelled() => return,
                 }
             }
-            Ok(_) if store.writes_waiting() > BUSY => tokio::time::sleep(STEP_ASIDE).await,
-            Ok(_) => {}
+            Ok(taken) => {
+                has_failed = false;
+                if taken == BATCH {
+                    tokio::time::sleep(began.elapsed() * REST).await;
+                }
+            }
             Err(StoreError::Closed | StoreError::Failed) => return,
             Err(error) => {
                 // Said once, however often it is tried again.

@@ -4,12 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use hub::audit::SealKey;
 use hub::duties::Duties;
 use hub::identity::{IdentityConfig, KeyRing};
 use hub::{Catalogue, Clock, Hub, Input, Parts, Rate, Settings, SystemClock, SystemEntropy};
 use protocol::{Caller, Role, Timestamp};
+use ring::rand::SystemRandom;
 use serde_json::{Value, json};
-use store::Store;
+use store::{SearchIndex, Store};
 use tokio_util::sync::CancellationToken;
 
 /// Agents that post, each with a token and a connection of its own.
@@ -44,6 +46,8 @@ impl Rig {
             entropy: Arc::new(SystemEntropy::default()),
             keys: Arc::new(keys),
             revocations: Arc::default(),
+            search: SearchIndex::open(folder)?,
+            seal_key: SealKey::open(&folder.join("keys"), &SystemRandom::new())?,
         });
         Ok(Self { hub, catalogue: Arc::new(hub::catalogue()), duties })
     }

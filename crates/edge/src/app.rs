@@ -7,6 +7,9 @@ use hub::{Catalogue, Hub};
 use parking_lot::Mutex;
 use protocol::Timestamp;
 
+use crate::auth::Failures;
+use crate::mcp;
+
 /// What every route can reach. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
@@ -19,6 +22,7 @@ pub struct App {
     /// How the listener is reached.
     pub web: Arc<WebSettings>,
     pub(crate) openapi: Arc<str>,
+    pub(crate) failures: Arc<Failures>,
     pub(crate) last_ready: Arc<Mutex<Option<Timestamp>>>,
 }
 
@@ -52,7 +56,40 @@ impl App {
             verifier,
             web: Arc::new(web),
             openapi: openapi.into(),
+            failures: Arc::default(),
             last_ready: Arc::default(),
         }
     }
+}
+
+impl App {
+    /// What MCP needs of it.
+    pub fn mcp(&self) -> mcp::App {
+        mcp::App { hub: Arc::clone(&self.hub), catalogue: Arc::clone(&self.catalogue) }
+    }
+
+    /// How MCP over HTTP is reached. The guard has looked at the host already.
+    pub(crate) fn mcp_settings(&self) -> mcp::HttpSettings {
+        let mut allowed_origins = self.web.allowed_origins.clone();
+        allowed_origins.push(self.web.public_url.clone());
+        let allowed_origins = allowed_origins.iter().map(|origin| with_port(origin)).collect();
+        mcp::HttpSettings {
+            allowed_hosts: vec!["*".to_owned()],
+            allowed_origins,
+            ..mcp::HttpSettings::default()
+        }
+    }
+}
+
+/// An origin that names its port; without one rmcp would let any port in.
+fn with_port(origin: &str) -> String {
+    let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
+    let has_port =
+        host.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    let port = match (has_port, scheme) {
+        (true, _) => "",
+        (false, "https") => ":443",
+        (false, _) => ":80",
+    };
+    format!("{origin}{port}")
 }

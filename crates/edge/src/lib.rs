@@ -28,7 +28,7 @@ pub fn router(app: &App) -> Router {
     let with_caller = Router::new()
         .merge(rest::routes(app))
         .route("/metrics", get(health::metrics))
-        .route_service("/mcp", mcp::mount(app))
+        .route_service("/mcp", mcp::http_service(app.mcp(), &app.mcp_settings()))
         .layer(from_fn_with_state(app.clone(), auth::require_caller));
     Router::new()
         .merge(with_caller)

@@ -1,5 +1,7 @@
 //! The accept loop: connections with limits and timeouts, TLS or plain, drained before the end.
 
+use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -9,6 +11,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use parking_lot::Mutex;
 use protocol::limits;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -65,13 +68,14 @@ pub async fn serve(
     stop: CancellationToken,
 ) {
     let mut connections = Connections::new(stop.clone());
+    let guests = Guests::default();
     loop {
         let Some(permit) = connections.place().await else { break };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = stop.cancelled() => break,
         };
-        let (stream, _) = match accepted {
+        let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, most likely: others must end before the next can begin.
@@ -85,9 +89,53 @@ pub async fn serve(
             tracing::debug!(%error, "a connection was gone before it began");
             continue;
         }
-        connections.start_tcp(stream, router.clone(), tls.clone(), permit);
+        let Some(guest) = guests.admit(peer.ip()) else {
+            tracing::debug!(address = %peer.ip(), "an address has too many connections open");
+            continue;
+        };
+        let held = (permit, guest);
+        connections.start_tcp(stream, Peer(peer.ip()), router.clone(), tls.clone(), held);
     }
     connections.drain().await;
+}
+
+/// The address at the other end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+/// How many connections each address has open.
+#[derive(Clone, Default)]
+struct Guests(Arc<Mutex<HashMap<IpAddr, usize>>>);
+
+/// One connection of an address, for as long as it lives.
+struct Guest {
+    guests: Guests,
+    address: IpAddr,
+}
+
+impl Guests {
+    /// Counts a connection; `None` when its address has too many.
+    fn admit(&self, address: IpAddr) -> Option<Guest> {
+        let mut open = self.0.lock();
+        let count = open.entry(address).or_insert(0);
+        if !address.is_loopback() && *count >= limits::CONNECTIONS_PER_ADDRESS_MAX {
+            return None;
+        }
+        *count += 1;
+        Some(Guest { guests: self.clone(), address })
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let mut open = self.guests.0.lock();
+        if let Some(count) = open.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.address);
+            }
+        }
+    }
 }
 
 /// The connections of one listener.
@@ -140,20 +188,21 @@ impl Connections {
     fn start_tcp(
         &mut self,
         stream: TcpStream,
+        peer: Peer,
         router: Router,
         tls: Option<TlsAcceptor>,
-        place: Place,
+        held: (Place, Guest),
     ) {
         let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
         self.tasks.spawn(async move {
-            let _place = place;
+            let _held = held;
             match tls {
-                None => run(builder, watcher, stream, router).await,
+                None => run(builder, watcher, stream, router, Some(peer)).await,
                 Some(tls) => {
                     match tokio::time::timeout(limits::HEADER_READ_TIMEOUT, tls.accept(stream))
                         .await
                     {
-                        Ok(Ok(stream)) => run(builder, watcher, stream, router).await,
+                        Ok(Ok(stream)) => run(builder, watcher, stream, router, Some(peer)).await,
                         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                         Err(_) => tracing::debug!("a TLS handshake took too long"),
                     }
@@ -162,15 +211,15 @@ impl Connections {
         });
     }
 
-    /// Serves one connection of any kind.
-    pub(crate) fn start<S>(&mut self, stream: S, router: Router, place: Place)
+    /// Serves one connection of any kind; what is held is let go when it ends.
+    pub(crate) fn start<S>(&mut self, stream: S, router: Router, held: impl Send + 'static)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
         self.tasks.spawn(async move {
-            let _place = place;
-            run(builder, watcher, stream, router).await;
+            let _held = held;
+            run(builder, watcher, stream, router, None).await;
         });
     }
 
@@ -184,12 +233,22 @@ impl Connections {
     }
 }
 
-async fn run<S>(builder: Builder<TokioExecutor>, watcher: Watcher, stream: S, router: Router)
-where
+async fn run<S>(
+    builder: Builder<TokioExecutor>,
+    watcher: Watcher,
+    stream: S,
+    router: Router,
+    peer: Option<Peer>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let service =
-        router.map_request(|request: Request<Incoming>| request.map(axum::body::Body::new));
+    let service = router.map_request(move |request: Request<Incoming>| {
+        let mut request = request.map(axum::body::Body::new);
+        if let Some(peer) = peer {
+            request.extensions_mut().insert(peer);
+        }
+        request
+    });
     let service = TowerToHyperService::new(service);
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     if let Err(error) = watcher.watch(connection.into_owned()).await {

@@ -26,12 +26,11 @@ pub(crate) fn refused(app: &App, status: StatusCode, message: &str, hint: &str) 
 pub(crate) fn unauthorized(app: &App, message: &str) -> Response {
     let hint = "send Authorization: Bearer TOKEN; waystation token issue makes one";
     let mut response = of_code(app, ErrorCode::Unauthorized, 401, message, Some(hint));
-    let challenge = match app.web.authorization_servers.is_empty() {
-        true => "Bearer".to_owned(),
-        false => format!(
-            "Bearer resource_metadata=\"{}/.well-known/oauth-protected-resource\"",
-            app.web.public_url
-        ),
+    let challenge = if app.web.authorization_servers.is_empty() {
+        "Bearer".to_owned()
+    } else {
+        let url = &app.web.public_url;
+        format!("Bearer resource_metadata=\"{url}/.well-known/oauth-protected-resource\"")
     };
     if let Ok(value) = HeaderValue::from_str(&challenge) {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, value);

@@ -99,6 +99,11 @@ impl Call {
         &self.identity.caller
     }
 
+    /// Who asks, for a function that outlives the call.
+    pub fn shared_caller(&self) -> Arc<Caller> {
+        Arc::clone(&self.identity.caller)
+    }
+
     /// When the request came in.
     pub fn now(&self) -> Timestamp {
         self.identity.now
@@ -122,7 +127,8 @@ impl Call {
     {
         let identity = Arc::clone(&self.identity);
         let (action, request) = (self.action, self.request);
-        self.hub
+        let changed = self
+            .hub
             .store
             .write(move |tx| {
                 let change = work(tx)?;
@@ -136,7 +142,9 @@ impl Call {
                 }
                 Ok(change.answer)
             })
-            .await
+            .await;
+        self.hub.audit_bell.notify_one();
+        changed
     }
 
     /// Runs a function that only reads.

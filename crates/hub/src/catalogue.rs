@@ -1,6 +1,7 @@
 //! The one door. Every edge comes through [`Catalogue::call`], and scope, quota, limits, validation,
 //! timing and audit are decided here, once.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -9,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use protocol::{Scope, limits, validate};
+use schemars::generate::Contract;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
@@ -60,12 +62,12 @@ impl Entry {
 
     /// Forgets the types of an operation.
     pub fn of<O: Operation>() -> Self {
-        let mut input_schema = schema::<O>();
+        let mut input_schema = schema::<O>(Contract::Deserialize);
         let doc = match input_schema.remove("description") {
             Some(Value::String(doc)) => doc,
             _ => String::new(),
         };
-        let mut output_schema = schema::<O::Output>();
+        let mut output_schema = schema::<O::Output>(Contract::Serialize);
         output_schema.remove("description");
         Self {
             name: O::NAME,
@@ -118,7 +120,10 @@ impl Catalogue {
             nearest: validate::nearest(name, self.by_name.keys().copied()),
         })?;
         call.action = entry.name;
-        call.request = input.commitment(&call);
+        let text = input.text();
+        call.request = Commitment::request(&call.identity.salt, &text);
+        let sound = check(&text);
+        drop(text);
         let span = tracing::debug_span!("operation", name = entry.name,
             request = %call.identity.request_id, agent = %call.caller().agent_id,
             trace = call.identity.trace.as_ref().map(|trace| trace.trace_id.as_str()));
@@ -126,7 +131,7 @@ impl Catalogue {
         let began = Instant::now();
         let (hub, identity, request) =
             (Arc::clone(&call.hub), Arc::clone(&call.identity), call.request);
-        let result = admitted(entry, call, input).instrument(span).await;
+        let result = admitted(entry, call, input, sound).instrument(span).await;
         let outcome = result.as_ref().map_or_else(|error| error.code().name(), |_| "ok");
         hub.metrics.observe(entry.name, outcome, began.elapsed());
         if let Err(Error::Internal(source)) = &result {
@@ -156,17 +161,19 @@ fn worth_an_entry(entry: &Entry, result: &Result<Box<dyn Answer>>) -> bool {
     }
 }
 
-async fn admitted(entry: &Entry, call: Call, input: Input) -> Result<Box<dyn Answer>> {
+async fn admitted(
+    entry: &Entry,
+    call: Call,
+    input: Input,
+    sound: Result<()>,
+) -> Result<Box<dyn Answer>> {
     if !call.caller().scopes.has(entry.scope) {
         return Err(Error::MissingScope { scope: entry.scope });
     }
     call.hub.quotas.take(call.caller(), entry.quota, call.now())?;
-    input.check()?;
+    sound?;
     let hub = Arc::clone(&call.hub);
-    let _place = match entry.waits() {
-        true => None,
-        false => Some(place(&hub).await?),
-    };
+    let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
     let cancelled = call.cancelled.clone();
     let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call, input));
     tokio::select! {
@@ -194,28 +201,30 @@ async fn place(hub: &Hub) -> Result<tokio::sync::SemaphorePermit<'_>> {
 }
 
 impl Input {
-    fn commitment(&self, call: &Call) -> Commitment {
-        let salt = &call.identity.salt;
+    fn text(&self) -> Cow<'_, [u8]> {
         match self {
-            Self::Bytes(bytes) => Commitment::request(salt, bytes),
+            Self::Bytes(bytes) => Cow::Borrowed(bytes),
             Self::Map(map) => {
-                let bytes = serde_json::to_vec(map).expect("a JSON object prints as JSON");
-                Commitment::request(salt, &bytes)
+                Cow::Owned(serde_json::to_vec(map).expect("a JSON object prints as JSON"))
             }
         }
     }
+}
 
-    fn check(&self) -> Result<()> {
-        let Self::Bytes(bytes) = self else { return Ok(()) };
-        if bytes.len() > limits::BODY_BYTES_MAX {
-            return Err(Error::TooLarge { bytes_max: limits::BODY_BYTES_MAX });
-        }
-        if validate::nests_too_deep(bytes) {
-            let message = format!("the JSON nests deeper than {} levels", limits::JSON_DEPTH_MAX);
-            return Err(Error::Invalid { field: String::new(), message, hint: None });
-        }
-        Ok(())
+/// What every input keeps to, whichever operation it is for.
+fn check(text: &[u8]) -> Result<()> {
+    if text.len() > limits::BODY_BYTES_MAX {
+        return Err(Error::TooLarge { bytes_max: limits::BODY_BYTES_MAX });
     }
+    if validate::nests_too_deep(text) {
+        let message = format!("the JSON nests deeper than {} levels", limits::JSON_DEPTH_MAX);
+        return Err(Error::Invalid { field: String::new(), message, hint: None });
+    }
+    // The parser would take a list for an object, its items for fields in order.
+    if text.trim_ascii_start().first() == Some(&b'[') {
+        return Err(malformed("a list is no object"));
+    }
+    Ok(())
 }
 
 fn parse<O: Operation>(input: &Input) -> Result<O> {
@@ -224,7 +233,7 @@ fn parse<O: Operation>(input: &Input) -> Result<O> {
         Input::Bytes(bytes) => serde_json::from_slice(bytes).or_else(|_| {
             let mut source = serde_json::Deserializer::from_slice(bytes);
             let value = serde_path_to_error::deserialize(&mut source);
-            value.map_err(|error| explain::<O>(&error)).and_then(|value| {
+            value.map_err(|error| explain_text::<O>(bytes, &error)).and_then(|value| {
                 source.end().map_err(|error| malformed(&error.to_string()))?;
                 Ok(value)
             })
@@ -234,6 +243,20 @@ fn parse<O: Operation>(input: &Input) -> Result<O> {
             value.map_err(|error| explain::<O>(&error))
         }
     }
+}
+
+/// The text parser calls some wrong types a syntax error; a parsed value names their field.
+fn explain_text<O: Operation>(
+    bytes: &[u8],
+    error: &serde_path_to_error::Error<serde_json::Error>,
+) -> Error {
+    if error.inner().is_syntax()
+        && let Ok(value) = serde_json::from_slice::<Value>(bytes)
+        && let Err(error) = serde_path_to_error::deserialize::<_, O>(value)
+    {
+        return explain::<O>(&error);
+    }
+    explain::<O>(error)
 }
 
 /// Says which field is wrong, in our words, from the parser's.
@@ -264,6 +287,11 @@ fn explain<O: Operation>(error: &serde_path_to_error::Error<serde_json::Error>) 
         let message = format!("{name} is not a field of {}", O::NAME);
         return Error::Invalid { field: name, message, hint: Some(hint) };
     }
+    if let Some(name) =
+        text.strip_prefix("duplicate field `").and_then(|rest| rest.strip_suffix('`'))
+    {
+        return Error::invalid(name, "stands there twice");
+    }
     let field = if path == "." { String::new() } else { path };
     let subject = if field.is_empty() { "the input" } else { &field };
     Error::Invalid { message: format!("{subject}: {}", printable(text)), field, hint: None }
@@ -282,9 +310,10 @@ fn printable(text: &str) -> String {
     text.chars().take(200).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// The JSON Schema of a type, without the words that only cost space.
-fn schema<T: schemars::JsonSchema>() -> Map<String, Value> {
+/// The JSON Schema of a type as it is read or as it is written, without the words that only cost space.
+fn schema<T: schemars::JsonSchema>(contract: Contract) -> Map<String, Value> {
     let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+        settings.contract = contract;
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });

@@ -142,7 +142,9 @@ impl Error {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::UnknownOperation { .. } => ErrorCode::UnknownOperation,
-            Self::Invalid { .. } => ErrorCode::ValidationError,
+            Self::Invalid { .. } | Self::Store(StoreError::BadQuery(_)) => {
+                ErrorCode::ValidationError
+            }
             Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
             Self::MissingScope { .. } | Self::NotMember { .. } => ErrorCode::Forbidden,
             Self::OtherWorkspace => ErrorCode::OutOfScopeWorkspace,
@@ -162,6 +164,7 @@ impl Error {
             Self::Stopping | Self::Store(StoreError::Failed | StoreError::Closed) => {
                 ErrorCode::Unavailable
             }
+            Self::Store(error) if error.is_outage() => ErrorCode::Unavailable,
             Self::Store(_) | Self::Internal(_) => ErrorCode::Internal,
         }
     }

@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicUsize;
 
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
-use store::{Store, StoreError};
-use tokio::sync::{Semaphore, mpsc};
+use store::{SearchIndex, Store, StoreError};
+use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::{Commitment, OwnedEntry};
+use crate::audit::{Commitment, OwnedEntry, SealKey, Sealer};
 use crate::call::{Call, Identity, Trace};
 use crate::clock::{Clock, Entropy};
 use crate::duties::{self, Duties};
@@ -59,6 +59,10 @@ pub struct Parts {
     pub keys: Arc<KeyRing>,
     /// Tokens that are refused before their time.
     pub revocations: Arc<Revocations>,
+    /// The key that seals the audit trail.
+    pub seal_key: SealKey,
+    /// The search index.
+    pub search: SearchIndex,
 }
 
 /// The hub itself.
@@ -67,6 +71,8 @@ pub struct Hub {
     pub store: Store,
     /// Who waits for what.
     pub live: Arc<Live>,
+    /// What can be found.
+    pub search: SearchIndex,
     /// What it counts.
     pub metrics: Metrics,
     /// What its operator chose.
@@ -77,6 +83,8 @@ pub struct Hub {
     pub keys: Arc<KeyRing>,
     /// Tokens that are refused before their time.
     pub revocations: Arc<Revocations>,
+    pub(crate) sealer: Sealer,
+    pub(crate) audit_bell: Arc<Notify>,
     pub(crate) places: Semaphore,
     pub(crate) waiting: AtomicUsize,
     pub(crate) quotas: Quotas,
@@ -88,15 +96,18 @@ pub struct Hub {
 impl Hub {
     /// Starts the hub on an open store, and its duties.
     pub fn start(parts: Parts) -> (Arc<Self>, Duties) {
-        let Parts { store, settings, clock, entropy, keys, revocations } = parts;
+        let Parts { store, settings, clock, entropy, keys, revocations, seal_key, search } = parts;
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let hub = Arc::new(Self {
+            sealer: Sealer::new(store.clone(), seal_key),
             store,
             live: Arc::default(),
             metrics: Metrics::default(),
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
+            search,
+            audit_bell: Arc::default(),
             places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
             waiting: AtomicUsize::new(0),
             keys,
@@ -108,6 +119,23 @@ impl Hub {
         let mut duties = Duties::default();
         duties::start(&hub, &mut duties, entries);
         (hub, duties)
+    }
+
+    /// Ends what it does in the background, seals the last audit entries and closes the store.
+    pub async fn close(&self, duties: Duties) {
+        self.stopping.cancel();
+        duties.stop().await;
+        if let Err(error) = self.sealer.seal_once(self.now()).await {
+            tracing::error!(%error, "the newest audit entries are not sealed; the next start seals them");
+        }
+        let (store, search) = (self.store.clone(), self.search.clone());
+        let close = move || {
+            search.close();
+            store.close();
+        };
+        if tokio::task::spawn_blocking(close).await.is_err() {
+            tracing::error!("the store did not close in order");
+        }
     }
 
     /// Makes one small write durable, to show that it can.
@@ -136,6 +164,11 @@ impl Hub {
     /// The moment it is.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Where its time comes from.
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
     }
 
     /// Fresh random bytes.

@@ -6,7 +6,7 @@
 
 pub mod admin;
 pub mod agents;
-mod audit;
+pub mod audit;
 mod call;
 mod catalogue;
 pub mod clock;
@@ -21,7 +21,6 @@ mod operations;
 mod quota;
 pub mod threads;
 
-pub use audit::Commitment;
 pub use call::{Call, Change, Trace};
 pub use catalogue::{Catalogue, Entry, Input};
 pub use clock::{Clock, Entropy, SystemClock, SystemEntropy};

@@ -5,7 +5,8 @@ use crate::agents::{HeartbeatSession, ListSessions};
 use crate::catalogue::{Catalogue, Entry};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
-    ReadMessages, RemoveParticipants, SummarizeThread, UpdateThreadStatus, WaitForMessages,
+    ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
+    WaitForMessages,
 };
 
 /// Every operation.
@@ -19,6 +20,7 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<WaitForMessages>(),
         Entry::of::<AckRead>(),
         Entry::of::<GetMessage>(),
+        Entry::of::<SearchMessages>(),
         Entry::of::<SummarizeThread>(),
         Entry::of::<UpdateThreadStatus>(),
         Entry::of::<AddParticipants>(),

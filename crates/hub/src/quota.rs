@@ -48,6 +48,10 @@ impl Quotas {
             full_at.retain(|_, full_at_us| *full_at_us > now_us);
         }
         let slot = full_at.entry(key).or_insert(now_us);
+        if *slot > now_us + room_us {
+            // No burst reaches so far ahead: the clock was set back, and nobody is to wait for that.
+            *slot = now_us;
+        }
         let next_us = (*slot).max(now_us) + step_us;
         let over_us = next_us - (now_us + room_us);
         if over_us > 0 {
@@ -93,5 +97,21 @@ mod tests {
         assert_eq!(retry_after_ms, 101);
         quotas.take(&caller("b"), Quota::Posts, now).unwrap();
         quotas.take(&caller("a"), Quota::Posts, now.plus_ms(101)).unwrap();
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_locks_nobody_out() {
+        let rate = Rate { per_second: 10, burst: 3 };
+        let quotas = Quotas::new(rate, rate);
+        let now = Timestamp::from_ms(10_000_000);
+        for _ in 0..3 {
+            quotas.take(&caller("a"), Quota::Posts, now).unwrap();
+        }
+        assert!(quotas.take(&caller("a"), Quota::Posts, now).is_err());
+        let earlier = now.plus_ms(-3_600_000);
+        for _ in 0..3 {
+            quotas.take(&caller("a"), Quota::Posts, earlier).unwrap();
+        }
+        assert!(quotas.take(&caller("a"), Quota::Posts, earlier).is_err());
     }
 }

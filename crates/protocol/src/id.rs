@@ -19,27 +19,16 @@ pub struct Uid([u8; 16]);
 impl Uid {
     /// Builds an id from the time and ten random bytes.
     pub fn new(at: Timestamp, random: [u8; 10]) -> Self {
-        let ms = at.as_ms().max(0).unsigned_abs().to_be_bytes();
-        let [_, _, a, b, c, d, e, f] = ms;
-        let [r0, r1, r2, r3, r4, r5, r6, r7, r8, r9] = random;
-        Self([
-            a,
-            b,
-            c,
-            d,
-            e,
-            f,
-            0x40 | (r0 & 0x0f),
-            r1,
-            0x80 | (r2 & 0x3f),
-            r3,
-            r4,
-            r5,
-            r6,
-            r7,
-            r8,
-            r9,
-        ])
+        let ms = at.as_ms().max(0).unsigned_abs();
+        let mut bytes = [0; 16];
+        let (time, rest) = bytes.split_at_mut(6);
+        time.copy_from_slice(ms.to_be_bytes().get(2..).unwrap_or_default());
+        rest.copy_from_slice(&random);
+        let mut value = u128::from_be_bytes(bytes);
+        // The version (4) and variant (binary 10) of a UUID.
+        value = (value & !(0xf << 76)) | (0x4 << 76);
+        value = (value & !(0b11 << 62)) | (0b10 << 62);
+        Self(value.to_be_bytes())
     }
 
     /// Wraps stored bytes; `None` unless there are sixteen.

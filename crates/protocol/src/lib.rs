@@ -5,6 +5,7 @@
 #![deny(missing_docs)]
 
 pub mod agent;
+pub mod audit;
 pub mod caller;
 pub mod cursor;
 pub mod error_code;
@@ -14,6 +15,7 @@ pub mod message;
 pub mod metadata;
 pub mod thread;
 pub mod time;
+pub mod unique_json;
 pub mod validate;
 
 pub use agent::{AgentSession, ManagementMode, SessionStatus};

@@ -1,12 +1,11 @@
 //! Metadata: a JSON object as its sender gave it, without doubled keys, in one canonical spelling.
 
-use std::fmt;
-
 use schemars::JsonSchema;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde::de::{self, Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
 use crate::limits;
+use crate::unique_json::UniqueValue;
 use crate::validate::{self, Invalid};
 
 /// A JSON object without doubled keys. Keys print sorted, so equal objects print alike.
@@ -37,10 +36,25 @@ impl Metadata {
         if text.len() > limits::METADATA_BYTES_MAX {
             return Err(Invalid(format!("must have at most {} bytes", limits::METADATA_BYTES_MAX)));
         }
+        // Most texts do not even look as if; those that do may only spell it out.
         if text.contains("\\u0000") {
-            return validate::without_nul("\0");
+            return self.0.iter().try_for_each(|(key, value)| entry_without_nul(key, value));
         }
         Ok(())
+    }
+}
+
+fn entry_without_nul(key: &str, value: &Value) -> Result<(), Invalid> {
+    validate::without_nul(key)?;
+    value_without_nul(value)
+}
+
+fn value_without_nul(value: &Value) -> Result<(), Invalid> {
+    match value {
+        Value::String(text) => validate::without_nul(text),
+        Value::Array(items) => items.iter().try_for_each(value_without_nul),
+        Value::Object(map) => map.iter().try_for_each(|(key, value)| entry_without_nul(key, value)),
+        _ => Ok(()),
     }
 }
 
@@ -66,85 +80,10 @@ impl JsonSchema for Metadata {
 
 impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Unique::deserialize(deserializer)?.0 {
+        match UniqueValue::deserialize(deserializer)?.0 {
             Value::Object(map) => Ok(Self(map)),
             _ => Err(de::Error::custom("expected an object")),
         }
-    }
-}
-
-/// A JSON value whose objects have no doubled keys, at any depth.
-struct Unique(Value);
-
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(UniqueVisitor).map(Self)
-    }
-}
-
-struct UniqueVisitor;
-
-impl<'de> Visitor<'de> for UniqueVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(Unique(item)) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Value::Array(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut map = Map::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            let Unique(value) = entries.next_value()?;
-            if map.contains_key(&key) {
-                return Err(de::Error::custom(format_args!("the key `{key}` stands there twice")));
-            }
-            map.insert(key, value);
-        }
-        Ok(Value::Object(map))
     }
 }
 
@@ -167,6 +106,20 @@ mod tests {
         for text in [r#"{"a":1,"a":2}"#, r#"{"x":[{"a":1,"a":2}]}"#] {
             let error = serde_json::from_str::<Metadata>(text).unwrap_err().to_string();
             assert!(error.contains("`a` stands there twice"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_nul_is_refused_and_its_spelling_is_not() {
+        let check = |text: &str| {
+            let metadata: Metadata = serde_json::from_str(text).unwrap();
+            metadata.check(&metadata.to_text())
+        };
+        assert!(check(r#"{"a":"\\u0000"}"#).is_ok());
+        for text in
+            [r#"{"a":"\u0000"}"#, r#"{"a\u0000":1}"#, r#"{"a":[{"b":["\\u0000","x\u0000"]}]}"#]
+        {
+            assert!(check(text).is_err(), "{text}");
         }
     }
 

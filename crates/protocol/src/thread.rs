@@ -157,9 +157,12 @@ impl ThreadStatus {
     ) -> Result<Transition, TransitionRefused> {
         let kind = match (self, to) {
             (from, to) if from == to => return Ok(Transition::Unchanged),
-            (Self::Closed, Self::Active) => Transition::Override,
-            (Self::Closed, _) => return Err(TransitionRefused::Impossible { from: self, to }),
-            (Self::Blocked, Self::Resolved | Self::Closed) => Transition::Override,
+            (Self::Closed, Self::Blocked | Self::Resolved) => {
+                return Err(TransitionRefused::Impossible { from: self, to });
+            }
+            (Self::Closed, _) | (Self::Blocked, Self::Resolved | Self::Closed) => {
+                Transition::Override
+            }
             (_, Self::Resolved | Self::Closed) if dispute == Dispute::Disputed => {
                 Transition::Override
             }

@@ -103,10 +103,12 @@ pub fn nests_too_deep(json: &[u8]) -> bool {
 
 /// The known name nearest to a mistyped one, if any is near enough to suggest.
 pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = text.chars().count();
+    let part = |name: &str| letters >= 3 && (name.contains(text) || text.contains(name));
     known
         .into_iter()
         .map(|name| (distance(text, name), name))
-        .filter(|(far, name)| *far <= 1 + name.chars().count().min(text.chars().count()) / 3)
+        .filter(|(far, name)| part(name) || *far <= 1 + name.chars().count().min(letters) / 3)
         .min_by_key(|(far, _)| *far)
         .map(|(_, name)| name)
 }
@@ -157,6 +159,7 @@ mod tests {
     fn a_typo_finds_its_word() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(nearest("thred_id", ["thread_id", "limit"]), Some("thread_id"));
+        assert_eq!(nearest("unread", ["unread_only", "limit"]), Some("unread_only"));
         assert_eq!(nearest("zebra", ["thread_id", "limit"]), None);
     }
 }

@@ -255,3 +255,106 @@ fn seal_row(row: &Row<'_>) -> Result<SealRow> {
         signature: row.blob(10)?,
     })
 }
+
+/// Where the seals end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealHead {
+    /// The newest seal's number.
+    pub id: i64,
+    /// The last entry it covers.
+    pub last_id: i64,
+    /// Its hash.
+    pub hash: Vec<u8>,
+}
+
+/// What sealing, verifying and exporting the trail ask for.
+impl Tx<'_> {
+    /// Where the seals end, without the leaves.
+    pub fn seal_head(&mut self) -> Result<Option<SealHead>> {
+        self.query_one(
+            "SELECT id, last_id, hash FROM audit_seal ORDER BY id DESC LIMIT 1",
+            &[],
+            |row| Ok(SealHead { id: row.int(0)?, last_id: row.int(1)?, hash: row.blob(2)? }),
+        )
+    }
+
+    /// The seal of a number.
+    pub fn seal(&mut self, id: i64) -> Result<Option<SealRow>> {
+        self.query_one(
+            "SELECT id, first_id, last_id, entries, sealed_ms, leaves, root, previous, hash, key_id,
+                    signature
+             FROM audit_seal WHERE id = ?1",
+            &[id.into()],
+            seal_row,
+        )
+    }
+
+    /// The number of the seal that covers an entry, or would cover it.
+    pub fn seal_covering(&mut self, entry_id: i64) -> Result<Option<i64>> {
+        self.query_one(
+            "SELECT id FROM audit_seal WHERE last_id >= ?1 ORDER BY last_id LIMIT 1",
+            &[entry_id.into()],
+            |row| row.int(0),
+        )
+    }
+
+    /// The numbers of the seals from a number on, whatever else stands in them.
+    pub fn seal_ids_from(&mut self, from_id: i64, limit: usize) -> Result<Vec<i64>> {
+        self.query(
+            "SELECT id FROM audit_seal WHERE id >= ?1 ORDER BY id LIMIT ?2",
+            &[from_id.into(), limit_param(limit)],
+            |row| row.int(0),
+        )
+    }
+
+    /// How many entries the seals from a number on claim to cover.
+    pub fn sealed_entries(&mut self, from_id: i64) -> Result<i64> {
+        let sum = self.query_one(
+            "SELECT CAST(sum(entries) AS BIGINT) FROM audit_seal WHERE id >= ?1",
+            &[from_id.into()],
+            |row| row.opt_int(0),
+        )?;
+        Ok(sum.flatten().unwrap_or(0))
+    }
+
+    /// The entry of a number.
+    pub fn audit_entry(&mut self, id: i64) -> Result<Option<AuditRow>> {
+        self.query_one(
+            "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
+                    outcome, request, response, salt, detail
+             FROM audit WHERE id = ?1",
+            &[id.into()],
+            audit_row,
+        )
+    }
+
+    /// Entries from one number to another, both included, in order.
+    pub fn audit_between(&mut self, from: i64, to: i64, limit: usize) -> Result<Vec<AuditRow>> {
+        self.query(
+            "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
+                    outcome, request, response, salt, detail
+             FROM audit WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
+            &[from.into(), to.into(), limit_param(limit)],
+            audit_row,
+        )
+    }
+
+    /// The numbers of such entries, whatever else stands in them.
+    pub fn audit_ids_between(&mut self, from: i64, to: i64, limit: usize) -> Result<Vec<i64>> {
+        self.query(
+            "SELECT id FROM audit WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
+            &[from.into(), to.into(), limit_param(limit)],
+            |row| row.int(0),
+        )
+    }
+
+    /// How many entries there are from one number to another, both included.
+    pub fn audit_count(&mut self, from: i64, to: i64) -> Result<i64> {
+        let count = self.query_one(
+            "SELECT count(*) FROM audit WHERE id >= ?1 AND id <= ?2",
+            &[from.into(), to.into()],
+            |row| row.int(0),
+        )?;
+        Ok(count.unwrap_or(0))
+    }
+}

@@ -125,7 +125,8 @@ fn remove_if_there(path: &Path) -> Result<()> {
     }
 }
 
-fn make_durable(path: &Path) -> Result<()> {
+/// Syncs a file, or a folder and with it the names in it.
+pub(crate) fn make_durable(path: &Path) -> Result<()> {
     std::fs::File::open(path)
         .and_then(|file| file.sync_all())
         .map_err(file_error("make durable", path))

@@ -49,6 +49,9 @@ pub enum StoreError {
     /// A backup does not hold what it should.
     #[error("this backup cannot be used: {0}")]
     BadBackup(String),
+    /// A search that asks for nothing the index could hold.
+    #[error("this search cannot be answered: {0}")]
+    BadQuery(String),
     /// SQLite said no.
     #[error("the database refused a statement")]
     Sqlite(#[source] rusqlite::Error),
@@ -58,6 +61,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the database cannot be reached right now.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Postgres(error) if error.is_closed() || error.code().is_none())
+    }
+
     /// Whether the disk itself failed, so that nothing written since may be trusted.
     pub(crate) fn is_disk_failure(&self) -> bool {
         use rusqlite::ErrorCode as Code;

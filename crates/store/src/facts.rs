@@ -23,7 +23,11 @@ impl Tx<'_> {
     }
 
     /// Waits until every change that began earlier has ended, so that no row with a lower number can
-    /// appear any more. Only for functions given to `Store::write`; SQLite has one writer anyway.
+    /// appear any more. SQLite has one writer anyway.
+    ///
+    /// In `Store::write` whatever is read afterwards is complete, but two that wait at once deadlock
+    /// for a second. In `Store::read` nothing deadlocks, and the answer shows the time before the wait:
+    /// take the highest number from it, and read the rows in a later transaction.
     pub fn wait_for_writers(&mut self) -> Result<()> {
         if self.engine() == Engine::Postgres {
             self.each("SELECT pg_advisory_xact_lock(7730741)", &[], |_| Ok(true))?;

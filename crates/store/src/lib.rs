@@ -17,6 +17,7 @@ mod job;
 mod messages;
 mod migrate;
 mod pool;
+pub mod search;
 mod sessions;
 mod store;
 mod threads;
@@ -25,13 +26,16 @@ mod tx;
 mod value;
 mod writer;
 
-pub use audit::{AuditEntry, AuditRow, SealRow};
+pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};
 pub use backup::{BackupReport, backup, restore, verify_backup};
 pub use cursors::CursorRow;
 pub use engine::Engine;
 pub use error::{Result, StoreError};
 pub use folds::FoldRow;
 pub use messages::{MessageRow, NewMessage, ReplyTo};
+pub use search::{
+    SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
+};
 pub use sessions::{SessionFilter, SessionRow};
 pub use store::{Settings, Store};
 pub use threads::{NewThread, ThreadAccess, ThreadFilter, ThreadListed, ThreadRow};

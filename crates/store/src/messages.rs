@@ -82,6 +82,11 @@ impl MessageRow {
         message_id(self.created, self.thread_row, self.seq)
     }
 
+    /// How much of a page it takes.
+    pub fn bytes(&self) -> usize {
+        self.body.len() + self.metadata.as_ref().map_or(0, String::len)
+    }
+
     /// The id of the message it answers.
     pub fn reply_id(&self) -> Result<Option<MessageId>> {
         self.reply_to.map(|to| message_id(to.created, self.thread_row, to.seq)).transpose()
@@ -167,7 +172,33 @@ impl Tx<'_> {
             &[thread_row.into(), after_seq.into(), limit_param(limit)],
             |row| {
                 let message = message_row(row)?;
-                bytes += message.body.len() + message.metadata.as_ref().map_or(0, String::len);
+                bytes += message.bytes();
+                page.push(message);
+                Ok(bytes < bytes_max)
+            },
+        )?;
+        Ok(page)
+    }
+
+    /// The same, without those that one agent sent itself.
+    pub fn messages_of_others_after(
+        &mut self,
+        thread_row: i64,
+        after_seq: i64,
+        reader: &str,
+        limit: usize,
+        bytes_max: usize,
+    ) -> Result<Vec<MessageRow>> {
+        let mut page = Vec::new();
+        let mut bytes = 0;
+        self.each(
+            "SELECT id, thread, seq, created_ms, kind, trust, sender, session, body, metadata,
+                    reply_seq, reply_ms, idem_key, status_after
+             FROM message WHERE thread = ?1 AND seq > ?2 AND sender <> ?4 ORDER BY seq LIMIT ?3",
+            &[thread_row.into(), after_seq.into(), limit_param(limit), reader.into()],
+            |row| {
+                let message = message_row(row)?;
+                bytes += message.bytes();
                 page.push(message);
                 Ok(bytes < bytes_max)
             },
@@ -214,11 +245,25 @@ impl Tx<'_> {
         )
     }
 
+    /// The threads that have messages after a row.
+    pub fn threads_with_rows_after(&mut self, after_row: i64, limit: usize) -> Result<Vec<i64>> {
+        self.query(
+            "SELECT DISTINCT thread FROM message WHERE id > ?1 LIMIT ?2",
+            &[after_row.into(), limit_param(limit)],
+            |row| row.int(0),
+        )
+    }
+
+    /// The newest row of the log.
+    pub fn newest_message_row(&mut self) -> Result<i64> {
+        let newest = self.query_one("SELECT max(id) FROM message", &[], |row| row.opt_int(0))?;
+        Ok(newest.flatten().unwrap_or(0))
+    }
+
     /// The newest row of the log that no older row can still appear before.
     pub fn settled_message_row(&mut self) -> Result<i64> {
         self.wait_for_writers()?;
-        let newest = self.query_one("SELECT max(id) FROM message", &[], |row| row.opt_int(0))?;
-        Ok(newest.flatten().unwrap_or(0))
+        self.newest_message_row()
     }
 }
 

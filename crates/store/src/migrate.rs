@@ -48,6 +48,11 @@ pub(crate) fn postgres(connection: &mut PgConnection) -> Result<()> {
     connection.batch("COMMIT")
 }
 
+/// Refuses a database that a newer program has written.
+pub(crate) fn check_not_newer(tx: &mut Tx<'_>) -> Result<()> {
+    outstanding(found(tx)?).map(drop)
+}
+
 fn found(tx: &mut Tx<'_>) -> Result<i64> {
     Ok(tx
         .query_one("SELECT max(version) FROM schema_version", &[], |row| row.opt_int(0))?

@@ -14,8 +14,8 @@ use crate::engine::Engine;
 use crate::error::{Result, StoreError};
 use crate::job::{self, Job};
 use crate::pool::{self, Queue};
-use crate::tx::Tx;
-use crate::{migrate, writer};
+use crate::tx::{self, Tx};
+use crate::{backup, migrate, writer};
 
 pub(crate) const DATABASE_FILE: &str = "waystation.db";
 
@@ -81,6 +81,8 @@ impl Store {
         let (read, mut threads) = pool::start("store-reader", workers, limits::READ_QUEUE_MAX)?;
         let writer = writer::start(&path, connection)?;
         threads.extend(writer.threads);
+        // The log has its name by now. SQLite syncs the folder too, but passes over its failure.
+        backup::make_durable(folder)?;
         let (alive, _) = watch::channel(false);
         let queues = Queues { write: writer.queue, read };
         Ok(Self::new(Engine::Sqlite, Some(path), queues, threads, (writer.failed, alive)))
@@ -102,6 +104,38 @@ impl Store {
         let (alive, failed) = watch::channel(false);
         let queues = Queues { write, read };
         Ok(Self::new(Engine::Postgres, None, queues, threads, (failed, alive)))
+    }
+
+    /// Opens a database file, or the one in a data folder, only to read. Takes no lock and changes no
+    /// schema, so it works beside a running hub; every write answers [`StoreError::Closed`]. Blocks.
+    pub fn open_read_only(path: &Path) -> Result<Self> {
+        let path = if path.is_dir() { path.join(DATABASE_FILE) } else { path.to_owned() };
+        let connection = sqlite::open_reader(&path)?;
+        migrate::check_not_newer(&mut Tx::new(tx::Connection::Sqlite(&connection)))?;
+        let worker = move |job: Box<dyn Job>| sqlite::run_read(&connection, job);
+        let (read, threads) = pool::start("store-reader", vec![worker], limits::READ_QUEUE_MAX)?;
+        Ok(Self::reading(Engine::Sqlite, Some(path), read, threads))
+    }
+
+    /// Opens a PostgreSQL database only to read. Blocks.
+    pub fn open_read_only_postgres(url: &str) -> Result<Self> {
+        let mut connection = PgConnection::open(url)?;
+        migrate::check_not_newer(&mut Tx::new(tx::Connection::Postgres(&mut connection)))?;
+        let worker = move |job: Box<dyn Job>| pg::run(&mut connection, Mode::Read, job);
+        let (read, threads) = pool::start("store-reader", vec![worker], limits::READ_QUEUE_MAX)?;
+        Ok(Self::reading(Engine::Postgres, None, read, threads))
+    }
+
+    fn reading(
+        engine: Engine,
+        path: Option<PathBuf>,
+        read: Queue,
+        threads: Vec<JoinHandle<()>>,
+    ) -> Self {
+        // A queue whose other end is gone refuses whatever it is handed.
+        let (write, _) = mpsc::channel(1);
+        let (alive, failed) = watch::channel(false);
+        Self::new(engine, path, Queues { write, read }, threads, (failed, alive))
     }
 
     fn new(

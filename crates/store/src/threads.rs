@@ -84,7 +84,7 @@ pub struct ThreadFilter {
     pub before: Option<(Timestamp, i64)>,
     /// Whose cursor to join.
     pub reader: String,
-    /// Only threads with something after that cursor.
+    /// Only threads with a message of somebody else after that cursor.
     pub unread_only: bool,
     /// How many.
     pub limit: usize,
@@ -150,6 +150,25 @@ impl Tx<'_> {
             &[id.as_bytes().into(), agent.into()],
             thread_access,
         )
+    }
+
+    /// The thread of a row, and whether the agent may enter it.
+    pub fn thread_by_row(&mut self, row: i64, agent: &str) -> Result<Option<ThreadAccess>> {
+        self.query_one(
+            "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
+                    t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
+                    EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
+             FROM thread t WHERE t.id = ?1",
+            &[row.into(), agent.into()],
+            thread_access,
+        )
+    }
+
+    /// The workspace of a thread's row.
+    pub fn thread_workspace(&mut self, row: i64) -> Result<Option<String>> {
+        self.query_one("SELECT workspace FROM thread WHERE id = ?1", &[row.into()], |row| {
+            row.text(0)
+        })
     }
 
     /// Writes back what a message or a status change moved.
@@ -220,7 +239,8 @@ impl Tx<'_> {
         )
     }
 
-    /// The threads an agent may enter that have something after its cursor, the longest untouched first.
+    /// The threads an agent may enter that hold messages of others after its cursor, the longest
+    /// untouched first.
     pub fn unread_threads_of(
         &mut self,
         workspace: &str,
@@ -234,7 +254,8 @@ impl Tx<'_> {
              FROM participant p
              JOIN thread t ON t.id = p.thread
              LEFT JOIN read_cursor c ON c.thread = t.id AND c.agent = ?2
-             WHERE p.agent = ?2 AND t.workspace = ?1 AND t.head_seq > COALESCE(c.last_read_seq, 0)
+             WHERE p.agent = ?2 AND t.workspace = ?1 AND EXISTS (SELECT 1 FROM message m
+                   WHERE m.thread = t.id AND m.seq > COALESCE(c.last_read_seq, 0) AND m.sender <> ?2)
              ORDER BY t.updated_ms, t.id LIMIT ?3",
             &[workspace.into(), agent.into(), limit_param(limit)],
             |row| Ok(ThreadListed { thread: thread_row(row)?, last_read_seq: row.int(13)? }),
@@ -268,11 +289,12 @@ impl Tx<'_> {
                AND (?3 = '' OR t.id IN (SELECT p.thread FROM participant p WHERE p.agent = ?3))
                AND (?4 = '' OR t.id IN
                     (SELECT p.thread FROM participant p WHERE p.agent = ?4 AND p.listed = 1))
-               AND (?5 < 0 OR t.status = ?5)
-               AND (?6 < 0 OR t.type = ?6)
+               AND (CAST(?5 AS BIGINT) < 0 OR t.status = ?5)
+               AND (CAST(?6 AS BIGINT) < 0 OR t.type = ?6)
                AND (?7 = '' OR lower(t.title) LIKE '%' || lower(?7) || '%' ESCAPE '\\')
                AND (t.updated_ms < ?8 OR (t.updated_ms = ?8 AND t.id < ?9))
-               AND (?10 = 0 OR t.head_seq > COALESCE(c.last_read_seq, 0))
+               AND (CAST(?10 AS BIGINT) = 0 OR EXISTS (SELECT 1 FROM message m WHERE m.thread = t.id
+                    AND m.seq > COALESCE(c.last_read_seq, 0) AND m.sender <> ?2))
              ORDER BY t.updated_ms DESC, t.id DESC
              LIMIT ?11",
             &params,

@@ -72,7 +72,7 @@ pub(crate) fn start(path: &Path, mut connection: Connection) -> Result<Writer> {
         connection,
         receiver,
         shared: Arc::clone(&shared),
-        fail,
+        fail: fail.clone(),
         folder,
         disk_low: false,
         commits: 0,
@@ -80,7 +80,7 @@ pub(crate) fn start(path: &Path, mut connection: Connection) -> Result<Writer> {
     let writer = spawn("store-writer", move || state.run())?;
     let checkpointer = {
         let connection = sqlite::open_writer(path)?;
-        spawn("store-checkpoint", move || run_checkpoints(&connection, &shared))?
+        spawn("store-checkpoint", move || run_checkpoints(&connection, &shared, &fail))?
     };
     Ok(Writer { queue, threads: vec![writer, checkpointer], failed })
 }
@@ -92,7 +92,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
         .map_err(|source| StoreError::File { what: format!("cannot start thread {name}"), source })
 }
 
-fn run_checkpoints(connection: &Connection, shared: &Shared) {
+fn run_checkpoints(connection: &Connection, shared: &Shared, fail: &watch::Sender<bool>) {
     while !shared.stopping.load(Ordering::Acquire) {
         std::thread::park_timeout(CHECKPOINT_EVERY);
         if shared.pages() < CHECKPOINT_PAGES_MIN {
@@ -101,10 +101,8 @@ fn run_checkpoints(connection: &Connection, shared: &Shared) {
         for _ in 0..CHECKPOINT_PASSES_MAX {
             match sqlite::checkpoint(connection) {
                 Ok(copied) => shared.copied_pages.store(copied, Ordering::Release),
-                Err(error) => {
-                    tracing::warn!(%error, "a checkpoint failed and will be tried again");
-                    break;
-                }
+                Err(error) if checkpoint_failed(&error, fail) => return,
+                Err(_) => break,
             }
             let copied = shared.copied_pages.load(Ordering::Acquire);
             if shared.pages().saturating_sub(copied) <= FINISH_PAGES_MAX {
@@ -112,6 +110,17 @@ fn run_checkpoints(connection: &Connection, shared: &Shared) {
             }
         }
     }
+}
+
+/// Whether a checkpoint failed because the disk did; what it could not sync is never synced again.
+fn checkpoint_failed(error: &StoreError, fail: &watch::Sender<bool>) -> bool {
+    if error.is_disk_failure() {
+        tracing::error!(%error, "a checkpoint could not be made durable; the hub must stop");
+        fail.send_replace(true);
+        return true;
+    }
+    tracing::warn!(%error, "a checkpoint failed and will be tried again");
+    false
 }
 
 /// What the writing thread owns.
@@ -132,6 +141,10 @@ impl State {
             if self.receiver.blocking_recv_many(&mut batch, limits::WRITE_BATCH_MAX) == 0 {
                 break;
             }
+            if *self.fail.borrow() {
+                settle(&mut batch, || Err(StoreError::Failed));
+                continue;
+            }
             if self.disk_is_low() {
                 settle(&mut batch, || Err(StoreError::Full));
                 continue;
@@ -145,6 +158,9 @@ impl State {
             self.finish_checkpoint();
         }
         self.shared.stopping.store(true, Ordering::Release);
+        if *self.fail.borrow() {
+            return;
+        }
         // The last word: leave an empty log behind, so that the next start has nothing to replay.
         if let Err(error) =
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -161,6 +177,7 @@ impl State {
             let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection));
             for job in batch.iter_mut().skip(done) {
                 let ok = job.run(&mut tx);
+                self.check_open()?;
                 if tx.take_wrote() && !ok {
                     return self.commit_apart(batch);
                 }
@@ -185,12 +202,19 @@ impl State {
         for job in batch {
             self.statement("SAVEPOINT job")?;
             let ok = job.run(&mut Tx::new(tx::Connection::Sqlite(&self.connection)));
+            self.check_open()?;
             if !ok {
                 self.statement("ROLLBACK TO job")?;
             }
             self.statement("RELEASE job")?;
         }
         self.statement("COMMIT")
+    }
+
+    /// SQLite ends a transaction by itself when a statement meets a failing disk; whatever ran after
+    /// that would be kept piece by piece, so nothing may.
+    fn check_open(&self) -> Result<()> {
+        if self.connection.is_autocommit() { Err(StoreError::Broken) } else { Ok(()) }
     }
 
     fn statement(&self, sql: &'static str) -> Result<()> {
@@ -242,7 +266,7 @@ impl State {
         }
         self.shared.copied_pages.store(0, Ordering::Release);
         if let Err(error) = sqlite::checkpoint(&self.connection) {
-            tracing::warn!(%error, "a checkpoint failed and will be tried again");
+            checkpoint_failed(&error, &self.fail);
         }
     }
 
@@ -265,5 +289,40 @@ impl State {
 fn settle(batch: &mut Vec<Box<dyn Job>>, commit: impl Fn() -> Result<()>) {
     for job in batch.drain(..) {
         job.settle(commit());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Settings, Store};
+
+    #[tokio::test]
+    async fn a_transaction_that_ended_by_itself_takes_its_whole_batch_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings::Sqlite { folder: folder.path().to_owned(), readers: 1 };
+        let store = Store::open(&settings).unwrap();
+        // Holds the writer until the others wait, so that they share a batch.
+        let (go, gate) = std::sync::mpsc::channel::<()>();
+        let gate = std::sync::Mutex::new(gate);
+        let first = store.write(move |_| {
+            gate.lock().unwrap().recv().ok();
+            Ok::<_, StoreError>(())
+        });
+        // As SQLite does when a statement that reads meets a failing disk.
+        let ended = store.write(|tx| {
+            tx.each("ROLLBACK", &[], |_| Ok(true))?;
+            Err::<(), _>(StoreError::Closed)
+        });
+        let beside = store.write(|tx| tx.set_fact("beside", "of the same batch"));
+        let (_, ended, beside, ()) = tokio::join!(first, ended, beside, async move { drop(go) });
+        assert!(matches!(ended, Err(StoreError::Broken)), "{ended:?}");
+        let beside: Result<()> = beside;
+        let kept: Result<_> = store.read(|tx| tx.fact("beside")).await;
+        assert_eq!(kept.unwrap().is_some(), beside.is_ok(), "what was answered is what is there");
+        let next: Result<()> = store.write(|tx| tx.set_fact("next", "works")).await;
+        next.unwrap();
+        let closing = store.clone();
+        tokio::task::spawn_blocking(move || closing.close()).await.unwrap();
     }
 }

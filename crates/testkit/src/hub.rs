@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use hub::audit::SealKey;
 use hub::identity::{IdentityConfig, KeyRing};
 use hub::{Catalogue, Clock, Error, Hub, Input, Parts, Settings, SystemEntropy};
 use protocol::{Caller, Role, Timestamp};
+use ring::rand::SystemRandom;
 use serde_json::Value;
-use store::Store;
+use store::{SearchIndex, Store};
 use tokio_util::sync::CancellationToken;
 
 /// The clock of the specification's examples: it stands at 2026-02-17T12:00:00Z until it is moved.
@@ -42,7 +44,14 @@ pub struct TestHub {
     /// Its clock.
     pub clock: Arc<ManualClock>,
     duties: hub::duties::Duties,
-    _folders: (Option<tempfile::TempDir>, tempfile::TempDir),
+    place: Place,
+}
+
+/// What a hub finds again after a restart.
+struct Place {
+    store: store::Settings,
+    _folder: Option<tempfile::TempDir>,
+    keys_folder: tempfile::TempDir,
 }
 
 /// Which database a test runs on.
@@ -60,23 +69,27 @@ pub fn generous() -> Settings {
     Settings { posts: rate, calls: rate, agent_turns_max: 0, ..Settings::default() }
 }
 
-/// Opens a throw-away store.
-pub fn open_store(on: On) -> (Store, Option<tempfile::TempDir>) {
+/// Makes a throw-away place for a store.
+fn fresh_store(on: On) -> (store::Settings, Option<tempfile::TempDir>) {
     match on {
         On::Sqlite => {
             let folder = tempfile::tempdir().expect("a temporary folder can be made");
-            let settings = store::Settings::Sqlite { folder: folder.path().to_owned(), readers: 2 };
-            (Store::open(&settings).expect("a fresh store opens"), Some(folder))
+            let path = folder.path().to_owned();
+            (store::Settings::Sqlite { folder: path, readers: 2 }, Some(folder))
         }
         On::Postgres => {
             // The blocking client must not be used on an async thread.
-            let store = std::thread::spawn(|| {
-                let url = crate::postgres::fresh_database();
-                Store::open(&store::Settings::Postgres { url, connections: 4 })
-            });
-            (store.join().expect("the thread ends").expect("a fresh store opens"), None)
+            let url = std::thread::spawn(crate::postgres::fresh_database);
+            let url = url.join().expect("the thread ends");
+            (store::Settings::Postgres { url, connections: 4 }, None)
         }
     }
+}
+
+fn open_store(settings: &store::Settings) -> Store {
+    let settings = settings.clone();
+    let store = std::thread::spawn(move || Store::open(&settings));
+    store.join().expect("the thread ends").expect("the store opens")
 }
 
 impl TestHub {
@@ -87,22 +100,46 @@ impl TestHub {
 
     /// A hub of this kind.
     pub fn with(on: On, settings: Settings) -> Self {
-        let (store, folder) = open_store(on);
-        let clock = Arc::new(ManualClock::default());
+        let (store, folder) = fresh_store(on);
         let keys_folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let place = Place { store, _folder: folder, keys_folder };
+        Self::open(place, settings, Arc::default())
+    }
+
+    fn open(place: Place, settings: Settings, clock: Arc<ManualClock>) -> Self {
         let authority = IdentityConfig::default().authority().expect("the defaults are good");
-        let keys = KeyRing::open(&keys_folder.path().join("keys"), authority, clock.now())
-            .expect("fresh keys can be made");
+        let keys = KeyRing::open(&place.keys_folder.path().join("keys"), authority, clock.now())
+            .expect("the keys open");
         let (hub, duties) = Hub::start(Parts {
-            store,
+            store: open_store(&place.store),
             settings,
             clock: Arc::clone(&clock) as _,
             entropy: Arc::new(SystemEntropy::default()),
             keys: Arc::new(keys),
             revocations: Arc::default(),
+            search: SearchIndex::open(place.keys_folder.path()).expect("a fresh index opens"),
+            seal_key: SealKey::open(&place.keys_folder.path().join("keys"), &SystemRandom::new())
+                .expect("a fresh key can be made"),
         });
         let catalogue = Arc::new(hub::catalogue());
-        Self { hub, catalogue, clock, duties, _folders: (folder, keys_folder) }
+        Self { hub, catalogue, clock, duties, place }
+    }
+
+    /// Another hub on the same PostgreSQL, at the same time of day.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        let keys_folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let place = Place { store: self.place.store.clone(), _folder: None, keys_folder };
+        Self::open(place, self.hub.settings.clone(), Arc::clone(&self.clock))
+    }
+
+    /// Stops the hub and starts another one on the same store, at the same time of day.
+    #[must_use]
+    pub async fn restart(self) -> Self {
+        let settings = self.hub.settings.clone();
+        let clock = Arc::clone(&self.clock);
+        let place = self.end().await;
+        Self::open(place, settings, clock)
     }
 
     /// Calls an operation through the door.
@@ -112,12 +149,23 @@ impl TestHub {
         name: &str,
         input: Value,
     ) -> Result<Value, Error> {
+        self.call_text(caller, name, input.to_string().into_bytes()).await
+    }
+
+    /// Calls an operation with whatever bytes a client may send.
+    pub async fn call_text(
+        &self,
+        caller: &Arc<Caller>,
+        name: &str,
+        input: Vec<u8>,
+    ) -> Result<Value, Error> {
         let call = self.hub.call(Arc::clone(caller), None, CancellationToken::new());
-        let input = Input::Bytes(input.to_string().into_bytes());
-        self.catalogue.call(call, name, input).await.map(|answer| answer.value())
+        let answer = self.catalogue.call(call, name, Input::Bytes(input)).await;
+        answer.map(|answer| answer.value())
     }
 
     /// The same, for calls that must succeed.
+    #[expect(clippy::panic, reason = "a test whose call fails has failed")]
     pub async fn ok(&self, caller: &Arc<Caller>, name: &str, input: Value) -> Value {
         match self.call(caller, name, input).await {
             Ok(answer) => answer,
@@ -126,6 +174,7 @@ impl TestHub {
     }
 
     /// The code of a call that must fail.
+    #[expect(clippy::panic, reason = "a test whose call succeeds has failed")]
     pub async fn code(&self, caller: &Arc<Caller>, name: &str, input: Value) -> &'static str {
         match self.call(caller, name, input).await {
             Ok(answer) => panic!("{name} succeeded: {answer}"),
@@ -135,9 +184,12 @@ impl TestHub {
 
     /// Stops duties and closes the store.
     pub async fn stop(self) {
-        self.duties.stop().await;
-        let store = self.hub.store.clone();
-        tokio::task::spawn_blocking(move || store.close()).await.expect("the store closes");
+        drop(self.end().await);
+    }
+
+    async fn end(self) -> Place {
+        self.hub.close(self.duties).await;
+        self.place
     }
 }
 

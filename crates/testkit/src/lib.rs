@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod hub;
+pub mod naughty;
 pub mod postgres;
 
 pub use crate::hub::{ManualClock, On, TestHub, caller, caller_in, generous};

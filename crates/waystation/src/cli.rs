@@ -19,7 +19,7 @@ pub(crate) struct Cli {
 /// What every command takes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Global {
-    /// The data folder [default: ~/.waystation, or WAYSTATION_DATA].
+    /// The data folder [default: ~/.waystation, or `WAYSTATION_DATA`].
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) data: Option<PathBuf>,
     /// The configuration file [default: config.toml in the data folder, or `WAYSTATION_CONFIG`].
@@ -34,9 +34,11 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Run the hub in the foreground.
     Up(UpArgs),
+    /// Stop the hub that owns the data folder, in order.
+    Down,
     /// Serve MCP on stdio, through the one process that owns the data folder.
     Mcp(McpArgs),
-    /// Call any operation by name: waystation call `list_threads` '{"unread_only": true}'.
+    /// Call any operation by name: `waystation call list_threads '{"limit": 5}'`.
     Call {
         /// The operation; leave it out to list them all.
         operation: Option<String>,
@@ -97,6 +99,24 @@ pub(crate) enum Command {
         #[arg(long)]
         since: Option<i64>,
     },
+    /// Search the messages you may see, the newest first.
+    Search {
+        /// Words; "a phrase", prefix* and -without work too.
+        #[arg(allow_hyphen_values = true)]
+        query: String,
+        /// Only in this thread.
+        #[arg(long)]
+        thread: Option<String>,
+        /// Only messages of this agent.
+        #[arg(long)]
+        sender: Option<String>,
+        /// How many.
+        #[arg(long)]
+        limit: Option<u32>,
+        /// `next_cursor` of the page before.
+        #[arg(long)]
+        cursor: Option<String>,
+    },
     /// List agent sessions.
     Sessions {
         /// Leave out sessions that are offline.
@@ -106,6 +126,9 @@ pub(crate) enum Command {
     /// Issue, list and revoke tokens.
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Verify, export and follow the audit trail.
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Copy the whole store to a file while the hub works.
     Backup {
         /// The file to write.
@@ -209,6 +232,47 @@ pub(crate) enum ThreadCommand {
         /// The agents.
         #[arg(required = true)]
         agents: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Check the whole trail and name the first bad entry; needs no running hub.
+    Verify {
+        /// Begin with the seal over this entry.
+        #[arg(long, value_name = "ENTRY")]
+        from: Option<i64>,
+        /// A checkpoint kept elsewhere: the trail must have come at least so far.
+        #[arg(long, value_name = "FILE")]
+        checkpoint: Option<PathBuf>,
+        /// A public key in base64 to believe instead of those in the data folder; may be given several times.
+        #[arg(long = "pubkey", value_name = "KEY")]
+        public_keys: Vec<String>,
+    },
+    /// Print entries and seals as JSON, one a line.
+    Export {
+        /// The first entry.
+        #[arg(long, value_name = "ENTRY")]
+        from: Option<i64>,
+        /// The last entry.
+        #[arg(long, value_name = "ENTRY")]
+        to: Option<i64>,
+        /// The file to write [default: stdout].
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Follow the trail live, until interrupted.
+    Tail,
+    /// Print a signed checkpoint to keep where the hub cannot write.
+    Checkpoint {
+        /// A name for the trail.
+        #[arg(long, default_value = "waystation/audit")]
+        origin: String,
+    },
+    /// Print the proof that one entry is in the trail.
+    Prove {
+        /// The entry's number.
+        entry: i64,
     },
 }
 

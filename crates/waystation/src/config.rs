@@ -141,7 +141,7 @@ pub(crate) struct LogConfig {
 
 impl Default for LogConfig {
     fn default() -> Self {
-        Self { format: LogFormat::Text, filter: "info,rmcp=warn".to_owned() }
+        Self { format: LogFormat::Text, filter: "info".to_owned() }
     }
 }
 

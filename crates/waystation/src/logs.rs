@@ -10,7 +10,11 @@ use crate::config::{LogConfig, LogFormat};
 /// Starts logging.
 pub(crate) fn start(config: &LogConfig) -> Result<()> {
     let filter = EnvFilter::try_new(&config.filter)
-        .with_context(|| format!("log.filter = {:?} is not a filter", config.filter))?;
+        .with_context(|| format!("log.filter = {:?} is not a filter", config.filter))?
+        // Below warnings these print whole requests, and with them what people wrote.
+        .add_directive("rmcp=error".parse()?)
+        .add_directive("hyper=warn".parse()?)
+        .add_directive("h2=warn".parse()?);
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match config.format {
         LogFormat::Json => builder.json().try_init(),

@@ -16,6 +16,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    // Whatever this program writes is for its owner's eyes only.
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     let cli = cli::Cli::parse();
     match commands::run(cli) {
         Ok(code) => code,

@@ -16,25 +16,20 @@ pub(crate) fn line(text: &str) -> Result<()> {
 
 /// Prints an answer: as JSON for scripts, in a few words for people.
 pub(crate) fn answer(json: bool, answer: &Value, brief: &str) -> Result<()> {
-    match json {
-        true => line(&serde_json::to_string_pretty(answer)?),
-        false => line(safe(brief).trim_end()),
+    if json {
+        return line(&serde_json::to_string_pretty(answer)?);
     }
+    line(safe(brief).trim_end())
 }
 
 /// Text from others, safe for a terminal: no escape sequences, no hidden direction changes.
 pub(crate) fn safe(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' => c,
-            _ if c.is_control() => '\u{fffd}',
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' => {
-                '\u{fffd}'
-            }
-            '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
-            _ => c,
-        })
-        .collect()
+    let hidden = |c: char| {
+        matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+            || matches!(c, '\u{e0000}'..='\u{e007f}')
+    };
+    let unsafe_to_print = |c: char| (c.is_control() && c != '\n' && c != '\t') || hidden(c);
+    text.chars().map(|c| if unsafe_to_print(c) { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -11,11 +11,13 @@ use edge::local::{Owner, OwnerInfo, Sockets};
 use edge::server::Listening;
 use edge::tls::Certificate;
 use edge::{App, WebSettings};
+use hub::audit::SealKey;
 use hub::duties::Duties;
 use hub::identity::{KeyRing, Revocations, Verifier};
 use hub::{Clock, Hub, Parts, SystemClock, SystemEntropy};
 use protocol::{Caller, limits};
-use store::{Settings, Store};
+use ring::rand::SystemRandom;
+use store::{SearchIndex, Settings, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, TlsMode};
@@ -71,6 +73,8 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         entropy: Arc::new(SystemEntropy::default()),
         keys,
         revocations,
+        search: SearchIndex::open(&place.folder)?,
+        seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
     });
     let web = WebSettings {
         allowed_hosts: config.allowed_hosts.clone(),
@@ -176,12 +180,7 @@ impl Opened {
 
     /// Ends duties and closes the store.
     pub(crate) async fn close(self) {
-        self.app.hub.stopping.cancel();
-        self.duties.stop().await;
-        let store = self.app.hub.store.clone();
-        if tokio::task::spawn_blocking(move || store.close()).await.is_err() {
-            tracing::error!("the store did not close in order");
-        }
+        self.app.hub.close(self.duties).await;
     }
 }
 

@@ -6,13 +6,15 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use edge::local::{Client, Greeting};
+use edge::local::{Client, Greeting, OwnerInfo};
 
 use crate::config::Environment;
 use crate::paths::Place;
 
 /// How long an owner may take to start.
 const START_PATIENCE: Duration = Duration::from_secs(15);
+/// How long an owner may take to finish what it is doing.
+const STOP_PATIENCE: Duration = Duration::from_secs(45);
 const START_LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Who a command speaks for: a token or an agent named in the environment, else the person at the
@@ -110,45 +112,58 @@ fn open_log(path: &Path) -> Result<File> {
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Asks an owner that was started on demand to make room, and takes over.
+/// Takes the data folder over from an owner that was started on demand.
 pub(crate) async fn take_over(place: &Place, workspace: &str) -> Result<crate::owner::Lock> {
-    let lock_file = place.lock_file();
-    if let Some(lock) = crate::owner::try_lock(&lock_file)? {
+    if let Some(lock) = crate::owner::try_lock(&place.lock_file())? {
         return Ok(lock);
     }
+    if let Some(info) = owner_info(place, workspace).await?
+        && let Some(url) = info.url
+    {
+        bail!(
+            "waystation already runs on {} (process {}, {url}).\nUse that one, stop it with waystation down, or \
+             choose another folder with --data",
+            place.shown(),
+            info.pid
+        );
+    }
+    wait_for_lock(place, workspace).await
+}
+
+/// Asks whoever owns the folder to stop; `false` when nobody did.
+pub(crate) async fn stop_owner(place: &Place, workspace: &str) -> Result<bool> {
+    if !place.folder.exists() || crate::owner::try_lock(&place.lock_file())?.is_some() {
+        return Ok(false);
+    }
+    wait_for_lock(place, workspace).await?;
+    Ok(true)
+}
+
+async fn owner_info(place: &Place, workspace: &str) -> Result<Option<OwnerInfo>> {
+    let greeting = person(&Environment::default(), workspace);
+    let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await else {
+        return Ok(None);
+    };
+    let info =
+        client.post("/local/info", String::new()).await.map_err(crate::failure::of_client)?;
+    Ok(Some(serde_json::from_slice(&info)?))
+}
+
+/// Asks the owner to stop, as soon as it listens, and waits until it has let go.
+async fn wait_for_lock(place: &Place, workspace: &str) -> Result<crate::owner::Lock> {
+    let greeting = person(&Environment::default(), workspace);
     let mut waited = Duration::ZERO;
     let mut asked = false;
-    loop {
-        if let Some(lock) = crate::owner::try_lock(&lock_file)? {
+    while waited < STOP_PATIENCE {
+        if let Some(lock) = crate::owner::try_lock(&place.lock_file())? {
             return Ok(lock);
         }
-        if !asked {
-            let greeting = person(&Environment::default(), workspace);
-            if let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await {
-                let info = client
-                    .post("/local/info", String::new())
-                    .await
-                    .map_err(crate::failure::of_client)?;
-                let info: edge::local::OwnerInfo = serde_json::from_slice(&info)?;
-                if let Some(url) = info.url {
-                    bail!(
-                        "waystation already runs on {} (process {}, {url}).\nUse that one, stop it, or choose \
-                         another folder with --data",
-                        place.shown(),
-                        info.pid
-                    );
-                }
-                client
-                    .post("/local/stop", String::new())
-                    .await
-                    .map_err(crate::failure::of_client)?;
-                asked = true;
-            }
-        }
-        if waited >= START_PATIENCE {
-            bail!("another process holds {} and does not let go", place.shown());
+        if !asked && let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await {
+            client.post("/local/stop", String::new()).await.map_err(crate::failure::of_client)?;
+            asked = true;
         }
         tokio::time::sleep(START_LOOK_EVERY).await;
         waited += START_LOOK_EVERY;
     }
+    bail!("another process holds {} and does not let go", place.shown());
 }

@@ -6,9 +6,10 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use protocol::Caller;
+use protocol::{Caller, limits};
 
 use crate::app::App;
+use crate::server::Peer;
 use crate::status;
 
 /// Lets a request pass with its verified caller attached, or answers 401.
@@ -33,7 +34,10 @@ pub(crate) async fn require_caller(
     let caller = match bearer(request.headers()) {
         Ok(Some(token)) => match app.verifier.verify(token, app.hub.now()).await {
             Ok(caller) => caller,
-            Err(error) => return status::unauthorized(&app, &error.to_string()),
+            Err(error) => {
+                slow_down(&app, request.extensions().get::<Peer>()).await;
+                return status::unauthorized(&app, &error.to_string());
+            }
         },
         Ok(None) => match &app.web.open {
             Some(caller) => Arc::clone(caller),
@@ -45,6 +49,15 @@ pub(crate) async fn require_caller(
     request.headers_mut().remove(header::AUTHORIZATION);
     request.extensions_mut().insert(caller);
     next.run(request).await
+}
+
+/// Whoever got many tokens wrong waits for the next refusal.
+async fn slow_down(app: &App, peer: Option<&Peer>) {
+    if let Some(Peer(address)) = peer
+        && app.failures.count(*address, app.hub.now())
+    {
+        tokio::time::sleep(limits::AUTH_FAILURE_DELAY).await;
+    }
 }
 
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {

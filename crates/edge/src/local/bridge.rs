@@ -47,19 +47,16 @@ struct Waiting {
 }
 
 /// Stdio on one side, an owner on the other.
+#[derive(Default)]
 pub struct Bridge {
     memory: Memory,
+    /// What the client has written of its next line; it must outlive the owner it was meant for.
+    begun: Vec<u8>,
 }
 
 enum Ended {
     Client,
     Owner,
-}
-
-impl Default for Bridge {
-    fn default() -> Self {
-        Self { memory: Memory::default() }
-    }
 }
 
 impl Bridge {
@@ -97,17 +94,17 @@ impl Bridge {
         W: AsyncWrite + Unpin,
     {
         let mut input_ended = false;
-        let (mut from_client, mut from_owner) = (Vec::new(), Vec::new());
+        let mut from_owner = Vec::new();
         loop {
             tokio::select! {
-                read = input.read_until(b'\n', &mut from_client), if !input_ended => {
+                read = input.read_until(b'\n', &mut self.begun), if !input_ended => {
                     if read? == 0 {
                         input_ended = true;
                         connection.write.shutdown().await?;
                         continue;
                     }
-                    let line = String::from_utf8_lossy(&from_client).into_owned();
-                    from_client.clear();
+                    let line = String::from_utf8_lossy(&self.begun).into_owned();
+                    self.begun.clear();
                     self.memory.note_request(&line);
                     connection.write.write_all(line.as_bytes()).await?;
                     connection.write.flush().await?;

@@ -138,9 +138,7 @@ async fn serve_http(
         };
         match stream {
             Ok((stream, _)) if is_same_user(&stream) => {
-                let present = Present::new(&connected);
-                let router = router.clone().layer(axum::Extension(Arc::new(present)));
-                connections.start(stream, router, place);
+                connections.start(stream, router.clone(), (place, Present::new(&connected)));
             }
             Ok(_) => tracing::warn!("another user tried the private socket"),
             Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
@@ -194,8 +192,7 @@ async fn serve_mcp_client(
     match identify(&app, &greeting).await {
         Ok(caller) => {
             write.write_all(b"{\"ok\":true}\n").await?;
-            mcp::serve_stream(mcp::app(&app), caller, read, write, stop).await;
-            Ok(())
+            mcp::serve_stream(app.mcp(), caller, read, write, stop).await
         }
         Err(reason) => {
             let refusal = serde_json::json!({ "ok": false, "reason": reason });

@@ -82,9 +82,10 @@ fn operation(entry: &Entry) -> Value {
         "parameters": parameters,
         "responses": responses(entry),
     });
-    if !takes_query {
-        document["requestBody"] =
+    if let (false, Value::Object(document)) = (takes_query, &mut document) {
+        let body =
             json!({ "required": true, "content": { "application/json": { "schema": rest } } });
+        document.insert("requestBody".to_owned(), body);
     }
     document
 }
@@ -116,9 +117,10 @@ fn responses(entry: &Entry) -> Value {
 }
 
 fn error_schema() -> Value {
-    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
+    let settings =
+        schemars::generate::SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        });
     settings.into_generator().into_root_schema_for::<ErrorEnvelope>().to_value()
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -20,7 +21,7 @@ use crate::status;
 pub(crate) fn routes(app: &App) -> Router<App> {
     app.catalogue.entries().iter().fold(Router::new(), |router, entry| {
         let name = entry.name;
-        let handler = move |State(app): State<App>, params: RawPathParams, request: Request| {
+        let handler = move |State(app): State<App>, params: PathParams, request: Request| {
             handle(app, name, params, request)
         };
         router.route(entry.route.path, on(filter(entry.route.method), handler))
@@ -36,7 +37,9 @@ fn filter(method: Method) -> MethodFilter {
     }
 }
 
-async fn handle(app: App, name: &'static str, params: RawPathParams, request: Request) -> Response {
+type PathParams = Result<RawPathParams, RawPathParamsRejection>;
+
+async fn handle(app: App, name: &'static str, params: PathParams, request: Request) -> Response {
     let Some(caller) = request.extensions().get::<Arc<Caller>>().cloned() else {
         return status::unauthorized(&app, "this request carries no token");
     };
@@ -53,6 +56,8 @@ async fn handle(app: App, name: &'static str, params: RawPathParams, request: Re
     let Some(entry) = app.catalogue.get(name) else {
         return status::no_such_route(State(app)).await;
     };
+    // What is not UTF-8 is the name of nothing.
+    let Ok(params) = params else { return status::no_such_route(State(app)).await };
     let answer = match read_input(entry, &params, request).await {
         Ok(input) => app.catalogue.call(call, name, input).await,
         Err(error) => Err(error),

@@ -13,7 +13,7 @@ use crate::threads::rules;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListTokens {
-    /// How many, 50 unless you say otherwise, at most 200.
+    /// How many, default 50, at most 200.
     limit: Option<u32>,
 }
 

@@ -16,7 +16,7 @@ use crate::threads::rules;
 pub struct ReadAudit {
     /// Only entries after this number, in order; the newest ones when left out.
     after: Option<i64>,
-    /// How many, 50 unless you say otherwise, at most 200.
+    /// How many, default 50, at most 200.
     limit: Option<u32>,
 }
 
@@ -67,13 +67,13 @@ impl Operation for ReadAudit {
         let limit = rules::page_size(self.limit)?;
         let (workspace, after) = (call.caller().workspace_id.clone(), self.after);
         let rows = call
-            .read(move |tx| match after {
-                Some(after) => Ok(tx.audit_of_workspace_after(&workspace, after, limit)?),
-                None => {
-                    let mut rows = tx.audit_newest(&workspace, limit)?;
-                    rows.reverse();
-                    Ok(rows)
+            .read(move |tx| {
+                if let Some(after) = after {
+                    return Ok(tx.audit_of_workspace_after(&workspace, after, limit)?);
                 }
+                let mut rows = tx.audit_newest(&workspace, limit)?;
+                rows.reverse();
+                Ok(rows)
             })
             .await?;
         let entries = rows.into_iter().map(|row| AuditLine {

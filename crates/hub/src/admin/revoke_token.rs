@@ -1,5 +1,6 @@
 //! Revoking a token.
 
+use protocol::id::TokenId;
 use protocol::{Scope, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,13 +35,14 @@ impl Operation for RevokeToken {
     type Output = RevokeTokenOutput;
 
     async fn run(self, call: &Call) -> Result<RevokeTokenOutput> {
-        let (workspace, now, jti) = (call.caller().workspace_id.clone(), call.now(), self.jti);
+        const MISSING: Error = Error::NotFound { what: "token" };
+        let jti: TokenId = self.jti.parse().map_err(|_| MISSING)?;
+        let jti = jti.to_string();
+        let (workspace, now) = (call.caller().workspace_id.clone(), call.now());
         let output = call
             .write(move |tx| {
-                let token = tx
-                    .token(&jti)?
-                    .filter(|token| token.workspace == workspace)
-                    .ok_or(Error::NotFound { what: "token" })?;
+                let token =
+                    tx.token(&jti)?.filter(|token| token.workspace == workspace).ok_or(MISSING)?;
                 if let Some(revoked_at) = token.revoked {
                     return Ok(Change::none(RevokeTokenOutput { jti: token.jti, revoked_at }));
                 }

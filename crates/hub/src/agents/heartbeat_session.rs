@@ -25,11 +25,11 @@ pub struct HeartbeatSession {
     resumable: Option<bool>,
     /// `active` while in a turn (the default), `idle` while waiting, `offline` when leaving.
     status: Option<SessionStatus>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     agent_id: Option<String>,
-    /// Your workspace, if you want to be sure: your token names it.
+    /// Optional: must match your token.
     workspace_id: Option<String>,
-    /// Your session, if you want to be sure: your token names it.
+    /// Optional: must match your token.
     session_id: Option<String>,
 }
 

@@ -1,12 +1,12 @@
 //! Seeing who is there.
 
-use protocol::{AgentSession, ManagementMode, Scope, SessionStatus, Timestamp, limits};
+use protocol::{AgentSession, ManagementMode, Scope, SessionStatus, Timestamp, limits, validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{SessionFilter, SessionRow};
 
 use crate::call::Call;
-use crate::error::Result;
+use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::threads::rules;
 
@@ -18,7 +18,7 @@ pub struct ListSessions {
     agent_id: Option<String>,
     /// Leave out sessions that are offline.
     online_only: Option<bool>,
-    /// How many, 50 unless you say otherwise, at most 200.
+    /// How many, default 50, at most 200.
     limit: Option<u32>,
 }
 
@@ -39,12 +39,16 @@ impl Operation for ListSessions {
     type Output = ListSessionsOutput;
 
     async fn run(self, call: &Call) -> Result<ListSessionsOutput> {
+        let agent = self.agent_id.unwrap_or_default();
+        if !agent.is_empty() {
+            validate::name(&agent).field("agent_id")?;
+        }
         let limit = rules::page_size(self.limit)?;
         let fresh_since = call.now().plus_ms(-call.hub.settings.session_fresh_ms);
         let online_only = self.online_only.unwrap_or(false);
         let filter = SessionFilter {
             workspace: call.caller().workspace_id.clone(),
-            agent: self.agent_id.unwrap_or_default(),
+            agent,
             since: if online_only { fresh_since } else { Timestamp::from_ms(0) },
             limit: limits::PAGE_MAX + 1,
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol::limits;
 use store::{Store, StoreError};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::audit::OwnedEntry;
@@ -13,6 +13,7 @@ use crate::audit::OwnedEntry;
 pub(crate) async fn run(
     store: Store,
     mut entries: mpsc::Receiver<OwnedEntry>,
+    bell: Arc<Notify>,
     stop: CancellationToken,
 ) {
     loop {
@@ -29,6 +30,7 @@ pub(crate) async fn run(
             }
         }
         enter(&store, batch).await;
+        bell.notify_one();
     }
 }
 

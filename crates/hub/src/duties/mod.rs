@@ -1,9 +1,12 @@
 //! Duties: the hub's background loops. Each has an owner that awaits it and a token that ends it.
 mod audit_reads;
+mod other_hubs;
+mod search_index;
 
 use std::future::Future;
 use std::sync::Arc;
 
+use store::Engine;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -44,6 +47,15 @@ impl Duties {
 
 /// Starts what every hub does.
 pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<OwnedEntry>) {
-    let store = hub.store.clone();
-    duties.spawn("audit_reads", |stop| audit_reads::run(store, reads, stop));
+    let (store, bell) = (hub.store.clone(), Arc::clone(&hub.audit_bell));
+    duties.spawn("audit_reads", |stop| audit_reads::run(store, reads, bell, stop));
+    let (store, index, live) = (hub.store.clone(), hub.search.clone(), Arc::clone(&hub.live));
+    duties.spawn("search_index", |stop| search_index::run(store, index, live, stop));
+    if hub.store.engine() == Engine::Postgres {
+        let (store, live, clock) = (hub.store.clone(), Arc::clone(&hub.live), hub.clock());
+        let revocations = Arc::clone(&hub.revocations);
+        duties.spawn("other_hubs", |stop| other_hubs::run(store, live, revocations, clock, stop));
+    }
+    let (sealer, clock, bell) = (hub.sealer.clone(), hub.clock(), Arc::clone(&hub.audit_bell));
+    duties.spawn("sealer", |stop| sealer.run(move || clock.now(), stop, bell));
 }

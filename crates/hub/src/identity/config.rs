@@ -46,7 +46,7 @@ pub struct StaticToken {
     /// `token`.
     #[serde(default)]
     pub token_sha256: Option<Secret<String>>,
-    /// The token itself, of at least 16 characters.
+    /// The token itself, of at least 8 characters; take a long random one.
     #[serde(default)]
     pub token: Option<Secret<String>>,
     /// The agent that holds it.

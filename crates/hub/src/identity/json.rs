@@ -3,81 +3,14 @@
 //! Parsers disagree about which of two equal keys counts, and a disagreement about `role` is an
 //! attack. So there is no such token.
 
-use std::fmt;
-
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use protocol::unique_json::UniqueValue;
+use serde_json::{Map, Value};
 
 /// Reads an object; `None` when the bytes are anything else or repeat a key.
 pub(super) fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
-    match serde_json::from_slice::<Unique>(bytes) {
-        Ok(Unique(Value::Object(object))) => Some(object),
+    match serde_json::from_slice::<UniqueValue>(bytes) {
+        Ok(UniqueValue(Value::Object(object))) => Some(object),
         _ => None,
-    }
-}
-
-/// A value in which no object repeats a key.
-struct Unique(Value);
-
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(UniqueVisitor).map(Self)
-    }
-}
-
-struct UniqueVisitor;
-
-impl<'de> Visitor<'de> for UniqueVisitor {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON without repeated keys")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(Value::Number(value.into()))
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not finite"))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(Unique(item)) = items.next_element()? {
-            list.push(item);
-        }
-        Ok(Value::Array(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some((key, Unique(value))) = entries.next_entry::<String, Unique>()? {
-            if object.insert(key, value).is_some() {
-                return Err(de::Error::custom("a key is repeated"));
-            }
-        }
-        Ok(Value::Object(object))
     }
 }
 

@@ -12,7 +12,7 @@ use super::claims::NEVER;
 use super::config::StaticToken;
 use super::error::IdentityError;
 
-const TOKEN_CHARS_MIN: usize = 16;
+const TOKEN_CHARS_MIN: usize = 8;
 
 /// All static tokens.
 pub(super) struct StaticTokens(Vec<Entry>);
@@ -54,7 +54,7 @@ fn sha256(setting: &StaticToken, path: &str) -> Result<Vec<u8>, IdentityError> {
             Ok(digest(&SHA256, token.expose().as_bytes()).as_ref().to_vec())
         }
         (Some(_), None) => {
-            Err(IdentityError::config(format!("{path}.token"), "must have at least 16 characters"))
+            Err(IdentityError::config(format!("{path}.token"), "must have at least 8 characters"))
         }
         (None, Some(hash)) => from_hex(hash.expose()).ok_or_else(|| {
             IdentityError::config(format!("{path}.token_sha256"), "must be 64 hexadecimal digits")

@@ -68,6 +68,23 @@ impl Live {
         }
     }
 
+    /// Somebody may have become part of a thread; whoever waits for that looks again.
+    pub fn announce_members(&self) {
+        let index = self.index.lock();
+        for notify in index.members.values().flat_map(HashMap::values) {
+            notify.notify_one();
+        }
+    }
+
+    /// Anything may have happened; everyone looks again.
+    pub fn announce_everyone(&self) {
+        self.announce_members();
+        let index = self.index.lock();
+        for notify in index.threads.values().flat_map(HashMap::values) {
+            notify.notify_one();
+        }
+    }
+
     /// How many watches there are on threads.
     pub fn watchers(&self) -> usize {
         self.index.lock().threads.values().map(HashMap::len).sum()

@@ -18,7 +18,7 @@ pub struct AckRead {
     thread_id: String,
     /// Everything up to this number has been read.
     last_read_seq: i64,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     agent_id: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Operation for AckRead {
         if self.last_read_seq < 0 {
             return Err(Error::invalid("last_read_seq", "must not be negative"));
         }
-        let (caller, seq, now) = (call.identity.caller.clone(), self.last_read_seq, call.now());
+        let (caller, seq, now) = (call.shared_caller(), self.last_read_seq, call.now());
         call.write(move |tx| {
             // Two acknowledgements of one reader must not overtake each other.
             let thread = rules::lock(tx, id, &caller, "read")?;

@@ -1,11 +1,12 @@
 //! Inviting agents into a thread.
 
-use protocol::{Scope, ThreadId, limits};
+use protocol::{Scope, limits};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use super::participants::{self, ParticipantsOutput};
 use super::rules;
-use crate::call::{Call, Change};
+use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
 
@@ -17,17 +18,6 @@ pub struct AddParticipants {
     thread_id: String,
     /// The agents to add, by agent id.
     participants: Vec<String>,
-}
-
-/// Who takes part now.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct ParticipantsOutput {
-    /// The thread.
-    pub(crate) thread_id: ThreadId,
-    /// Everyone who takes part.
-    pub(crate) participants: Vec<String>,
-    #[serde(skip)]
-    pub(crate) thread_row: i64,
 }
 
 impl Operation for AddParticipants {
@@ -43,7 +33,7 @@ impl Operation for AddParticipants {
         if added.is_empty() {
             return Err(Error::invalid("participants", "must name at least one agent"));
         }
-        let (caller, now, invited) = (call.identity.caller.clone(), call.now(), added.clone());
+        let (caller, now, invited) = (call.shared_caller(), call.now(), added.clone());
         let output = call
             .write(move |tx| {
                 let mut thread = rules::lock(tx, id, &caller, "change")?;
@@ -56,23 +46,13 @@ impl Operation for AddParticipants {
                     ));
                 }
                 if new.is_empty() {
-                    let thread_row = thread.row;
-                    return Ok(Change::none(ParticipantsOutput { thread_id: id, participants: before, thread_row }));
+                    return Ok(participants::unchanged(&thread, before));
                 }
                 for agent in &new {
                     tx.add_participant(thread.row, agent, now)?;
                 }
-                let names = new.iter().map(|name| name.as_str()).collect::<Vec<_>>();
-                let body = format!("{} added {}", caller.agent_id, names.join(", "));
-                let metadata = serde_json::json!({
-                    "event_type": "participants_added", "participants": names, "by": caller.agent_id,
-                });
-                rules::say(tx, &mut thread, now, &body, &metadata.to_string())?;
-                tx.update_thread(&thread)?;
-                let participants = tx.participants(thread.row)?;
-                let output =
-                    ParticipantsOutput { thread_id: id, participants, thread_row: thread.row };
-                Ok(Change::of(id.to_string(), output).with_detail(metadata.to_string()))
+                let names: Vec<&str> = new.into_iter().map(String::as_str).collect();
+                participants::changed(tx, &mut thread, ("added", &caller.agent_id), &names, now)
             })
             .await?;
         call.hub.live.announce(output.thread_row);
@@ -83,6 +63,6 @@ impl Operation for AddParticipants {
     }
 
     fn brief(output: &ParticipantsOutput) -> String {
-        format!("{} has {}", output.thread_id, output.participants.join(", "))
+        output.brief()
     }
 }

@@ -22,9 +22,9 @@ pub struct CreateThread {
     /// The agents that take part, by agent id.
     #[serde(default)]
     participants: Vec<String>,
-    /// Your workspace, if you want to be sure: your token names it.
+    /// Optional: must match your token.
     workspace_id: Option<String>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     created_by: Option<String>,
 }
 
@@ -52,8 +52,7 @@ impl Operation for CreateThread {
         validate::line(&self.title, limits::TITLE_CHARS_MAX).field("title")?;
         let participants = rules::agent_names("participants", self.participants)?;
         let (id, now) = (call.new_thread_id(), call.now());
-        let (caller, title, thread_type) =
-            (call.identity.caller.clone(), self.title, self.thread_type);
+        let (caller, title, thread_type) = (call.shared_caller(), self.title, self.thread_type);
         let invited = participants.clone();
         let output = call
             .write(move |tx| {

@@ -61,7 +61,7 @@ impl Operation for GetMessage {
         const MISSING: Error = Error::NotFound { what: "message" };
         let thread_id = rules::thread_id(&self.thread_id)?;
         let id: MessageId = self.message_id.parse().map_err(|_| MISSING)?;
-        let caller = call.identity.caller.clone();
+        let caller = call.shared_caller();
         call.read(move |tx| {
             let thread = rules::enter(tx, thread_id, &caller, "read")?;
             let (created, row, seq) = id.place();

@@ -40,7 +40,7 @@ impl Operation for GetThread {
 
     async fn run(self, call: &Call) -> Result<GetThreadOutput> {
         let id = rules::thread_id(&self.thread_id)?;
-        let caller = call.identity.caller.clone();
+        let caller = call.shared_caller();
         call.read(move |tx| {
             let row = rules::enter(tx, id, &caller, "read")?;
             let cursors = tx.cursors(row.row)?.into_iter().map(|cursor| ParticipantCursor {

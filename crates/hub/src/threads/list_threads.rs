@@ -24,9 +24,9 @@ pub struct ListThreads {
     participant: Option<String>,
     /// Only threads whose title holds this text, in any case.
     title: Option<String>,
-    /// Only threads with messages you have not acknowledged.
+    /// Only threads with messages of others you have not acknowledged.
     unread_only: Option<bool>,
-    /// How many threads, 50 unless you say otherwise, at most 200.
+    /// How many threads, default 50, at most 200.
     limit: Option<u32>,
     /// `next_cursor` of the page before.
     cursor: Option<String>,
@@ -80,6 +80,10 @@ impl Operation for ListThreads {
         if !title.is_empty() {
             validate::line(&title, limits::TITLE_CHARS_MAX).field("title")?;
         }
+        let participant = self.participant.unwrap_or_default();
+        if !participant.is_empty() {
+            validate::name(&participant).field("participant")?;
+        }
         let limit = rules::page_size(self.limit)?;
         let filter = ThreadFilter {
             workspace: caller.workspace_id.clone(),
@@ -88,7 +92,7 @@ impl Operation for ListThreads {
             } else {
                 caller.agent_id.clone()
             },
-            participant: self.participant.unwrap_or_default(),
+            participant,
             status: self.status,
             thread_type: self.thread_type,
             title_part: escape_like(&title),
@@ -108,11 +112,10 @@ impl Operation for ListThreads {
             let mut threads = Vec::with_capacity(rows.len());
             for listed in rows {
                 let (thread, read) = (listed.thread, listed.last_read_seq);
-                let unread = match thread.head_seq > read {
-                    true => {
-                        tx.unread(thread.row, read, &filter.reader, limits::UNREAD_COUNT_MAX)?
-                    }
-                    false => 0,
+                let unread = if thread.head_seq > read {
+                    tx.unread(thread.row, read, &filter.reader, limits::UNREAD_COUNT_MAX)?
+                } else {
+                    0
                 };
                 threads.push(ThreadLine {
                     thread_id: thread.id,

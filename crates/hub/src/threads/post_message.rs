@@ -28,9 +28,9 @@ pub struct PostMessage {
     body: String,
     /// `chat` (the default) or `event`.
     kind: Option<MessageKind>,
-    /// Structured facts. An event needs `event_type`: finding_reported, fix_pushed,
-    /// re_review_requested, finding_verified, finding_rejected, thread_escalated, thread_resolved, or
-    /// a name of your own.
+    /// Structured facts. An event needs `event_type`: `finding_reported`, `fix_pushed`,
+    /// `re_review_requested`, `finding_verified`, `finding_rejected`, `thread_escalated`,
+    /// `thread_resolved`, or a name of your own.
     metadata: Option<Metadata>,
     /// The message this one answers.
     in_reply_to: Option<String>,
@@ -38,9 +38,9 @@ pub struct PostMessage {
     idempotency_key: Option<String>,
     /// The version of this payload: 1.
     schema_version: Option<i64>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     sender_agent_id: Option<String>,
-    /// Your session, if you want to be sure: your token names it.
+    /// Optional: must match your token.
     sender_session_id: Option<String>,
 }
 
@@ -69,6 +69,9 @@ impl Operation for PostMessage {
 
     async fn run(self, call: &Call) -> Result<PostMessageOutput> {
         let draft = self.check(call)?;
+        if draft.moves_to.is_some() {
+            rules::warm_fold(call, draft.thread_id, "post to").await?;
+        }
         let settings = (call.hub.settings.agent_turns_max, call.hub.settings.idempotency_window_ms);
         let output = call.write(move |tx| draft.post(tx, settings)).await?;
         call.hub.live.announce(output.thread_row);
@@ -122,7 +125,7 @@ impl PostMessage {
         });
         Ok(Draft {
             thread_id: rules::thread_id(&self.thread_id)?,
-            caller: std::sync::Arc::clone(&call.identity.caller),
+            caller: call.shared_caller(),
             at: call.now(),
             kind,
             body: self.body,

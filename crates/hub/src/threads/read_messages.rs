@@ -19,9 +19,9 @@ pub struct ReadMessages {
     thread_id: String,
     /// Read what comes after this number; 0 reads from the beginning.
     since_seq: Option<i64>,
-    /// How many messages, 50 unless you say otherwise, at most 200.
+    /// How many messages, default 50, at most 200.
     limit: Option<u32>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     agent_id: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl Operation for ReadMessages {
         let id = rules::thread_id(&self.thread_id)?;
         let limit = rules::page_size(self.limit)?;
         let since = since_seq(self.since_seq)?;
-        let caller = call.identity.caller.clone();
+        let caller = call.shared_caller();
         call.read(move |tx| {
             let thread = rules::enter(tx, id, &caller, "read")?;
             let since = match since {

@@ -4,9 +4,9 @@ use protocol::Scope;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::add_participants::ParticipantsOutput;
+use super::participants::{self, ParticipantsOutput};
 use super::rules;
-use crate::call::{Call, Change};
+use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
 
@@ -34,7 +34,7 @@ impl Operation for RemoveParticipants {
         if gone.is_empty() {
             return Err(Error::invalid("participants", "must name at least one agent"));
         }
-        let (caller, now) = (call.identity.caller.clone(), call.now());
+        let (caller, now) = (call.shared_caller(), call.now());
         let output = call
             .write(move |tx| {
                 let mut thread = rules::lock(tx, id, &caller, "change")?;
@@ -49,23 +49,13 @@ impl Operation for RemoveParticipants {
                 let before = tx.participants(thread.row)?;
                 let there: Vec<&String> = gone.iter().filter(|a| before.contains(a)).collect();
                 if there.is_empty() {
-                    let thread_row = thread.row;
-                    return Ok(Change::none(ParticipantsOutput { thread_id: id, participants: before, thread_row }));
+                    return Ok(participants::unchanged(&thread, before));
                 }
                 for agent in &there {
                     tx.remove_participant(thread.row, agent)?;
                 }
-                let names = there.iter().map(|name| name.as_str()).collect::<Vec<_>>();
-                let body = format!("{} removed {}", caller.agent_id, names.join(", "));
-                let metadata = serde_json::json!({
-                    "event_type": "participants_removed", "participants": names, "by": caller.agent_id,
-                });
-                rules::say(tx, &mut thread, now, &body, &metadata.to_string())?;
-                tx.update_thread(&thread)?;
-                let participants = tx.participants(thread.row)?;
-                let output =
-                    ParticipantsOutput { thread_id: id, participants, thread_row: thread.row };
-                Ok(Change::of(id.to_string(), output).with_detail(metadata.to_string()))
+                let names: Vec<&str> = there.into_iter().map(String::as_str).collect();
+                participants::changed(tx, &mut thread, ("removed", &caller.agent_id), &names, now)
             })
             .await?;
         call.hub.live.announce(output.thread_row);
@@ -73,6 +63,6 @@ impl Operation for RemoveParticipants {
     }
 
     fn brief(output: &ParticipantsOutput) -> String {
-        format!("{} has {}", output.thread_id, output.participants.join(", "))
+        output.brief()
     }
 }

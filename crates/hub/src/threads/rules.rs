@@ -5,6 +5,7 @@ use protocol::{Caller, MessageKind, ThreadId, ThreadStatus, Timestamp, Trust, li
 use store::{FoldRow, NewMessage, ThreadAccess, ThreadRow, Tx};
 
 use super::summary::{Entry, Fold};
+use crate::call::Call;
 use crate::error::{Error, Result};
 
 /// A payload field that names the caller must agree with the token.
@@ -98,6 +99,27 @@ pub(crate) fn keep_fold(tx: &mut Tx<'_>, thread: &ThreadRow, fold: &Fold) -> Res
     Ok(tx.set_fold(thread.row, &row)?)
 }
 
+/// Brings a fold that is far behind forward before a change needs it, so that the writer, which serves
+/// everyone, never reads through a long thread.
+pub(crate) async fn warm_fold(call: &Call, id: ThreadId, act: &'static str) -> Result<()> {
+    let caller = call.shared_caller();
+    let behind = call
+        .read(move |tx| {
+            let thread = enter(tx, id, &caller, act)?;
+            let known = tx.fold(thread.row)?.map_or(0, |row| row.through_seq);
+            if thread.head_seq - known < limits::SUMMARY_WARM_AFTER {
+                return Ok(None);
+            }
+            let fold = fold(tx, &thread)?;
+            Ok(Some((thread, fold)))
+        })
+        .await?;
+    match behind {
+        Some((thread, fold)) => call.hub.store.write(move |tx| keep_fold(tx, &thread, &fold)).await,
+        None => Ok(()),
+    }
+}
+
 /// Who moves a thread, where to and why.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Move<'a> {
@@ -172,7 +194,8 @@ pub(crate) fn say(
     Ok(tx.insert_message(&NewMessage {
         thread_row: thread.row,
         seq: thread.head_seq,
-        created: at,
+        // Time never runs backwards within a thread, whatever the clock does.
+        created: thread.updated,
         kind: MessageKind::System,
         trust: Trust::Hub,
         sender: "waystation",

@@ -35,7 +35,7 @@ impl Operation for SummarizeThread {
         if newest == 0 {
             return Err(Error::invalid("max_messages", "must be at least 1"));
         }
-        let caller = call.identity.caller.clone();
+        let caller = call.shared_caller();
         let (thread, fold, known) = call
             .read(move |tx| {
                 let thread = rules::enter(tx, id, &caller, "read")?;
@@ -68,12 +68,10 @@ fn keep_newest(summary: &mut Summary, after_seq: i64) {
 
 /// The summary for a model or a person.
 fn text(summary: &Summary) -> String {
-    let mut text = format!("{} (thread is {})\n", summary.summary, summary.last_status);
-    for item in &summary.open_items {
-        text.push_str(&format!("- open #{}: {}\n", item.seq, item.text));
-    }
-    for highlight in &summary.highlights {
-        text.push_str(&format!("- #{}: {}\n", highlight.seq, highlight.text));
-    }
-    text
+    let mut lines = vec![format!("{} (thread is {})", summary.summary, summary.last_status)];
+    lines.extend(
+        summary.open_items.iter().map(|item| format!("- open #{}: {}", item.seq, item.text)),
+    );
+    lines.extend(summary.highlights.iter().map(|said| format!("- #{}: {}", said.seq, said.text)));
+    lines.join("\n")
 }

@@ -23,7 +23,7 @@ pub struct UpdateThreadStatus {
     reason: Option<String>,
     /// Structured facts about the change; they are audited.
     metadata: Option<protocol::Metadata>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     agent_id: Option<String>,
 }
 
@@ -58,7 +58,8 @@ impl Operation for UpdateThreadStatus {
         if let (Some(value), Some(text)) = (&self.metadata, &metadata) {
             value.check(text).field("metadata")?;
         }
-        let (caller, to, now) = (call.identity.caller.clone(), self.status, call.now());
+        let (caller, to, now) = (call.shared_caller(), self.status, call.now());
+        rules::warm_fold(call, id, "change").await?;
         let output = call
             .write(move |tx| {
                 let mut thread = rules::lock(tx, id, &caller, "change")?;

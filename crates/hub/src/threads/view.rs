@@ -33,22 +33,18 @@ pub(crate) fn message(thread_id: ThreadId, row: MessageRow) -> Result<Message> {
 /// Messages for a model or a person: one block each, with number, sender and kind first.
 ///
 /// A body cannot forge such a head: its further lines are indented.
-pub(crate) fn lines(messages: &[Message]) -> String {
-    let mut text = String::new();
-    for message in messages {
-        let about = message
-            .metadata
-            .as_deref()
-            .map(|metadata| format!(" {}", metadata.get()))
-            .unwrap_or_default();
-        text.push_str(&format!(
-            "#{} {} {} ({}){about}: {}\n",
-            message.seq,
-            message.created_at,
-            message.sender_agent_id,
-            message.kind.name(),
-            message.body.replace('\n', "\n    "),
-        ));
-    }
-    text
+pub(crate) fn lines<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
+    messages.into_iter().map(line).collect()
+}
+
+fn line(message: &Message) -> String {
+    let about = message.metadata.as_deref().map_or_else(String::new, |m| format!(" {}", m.get()));
+    format!(
+        "#{} {} {} ({}){about}: {}\n",
+        message.seq,
+        message.created_at,
+        message.sender_agent_id,
+        message.kind.name(),
+        message.body.replace('\n', "\n    "),
+    )
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use protocol::{Caller, Message, Scope, ThreadId, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{ThreadRow, Tx};
+use store::{MessageRow, ThreadRow, Tx};
 
 use super::read_messages::since_seq;
 use super::{rules, view};
@@ -26,9 +26,9 @@ pub struct WaitForMessages {
     since_seq: Option<i64>,
     /// How long to wait in milliseconds, 30000 unless you say otherwise, at most 55000; 0 looks once.
     timeout_ms: Option<u64>,
-    /// How many messages, 50 unless you say otherwise, at most 200.
+    /// How many messages, default 50, at most 200.
     limit: Option<u32>,
-    /// You, if you want to be sure: your token says who you are.
+    /// Optional: must match your token.
     agent_id: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl Operation for WaitForMessages {
         }
         let limit = rules::page_size(self.limit)?;
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
-        let asked = Asked { caller: call.identity.caller.clone(), thread, since, limit };
+        let asked = Asked { caller: call.shared_caller(), thread, since, limit };
         wait(call, Arc::new(asked), Duration::from_millis(timeout_ms)).await
     }
 
@@ -85,17 +85,11 @@ impl Operation for WaitForMessages {
         if output.messages.is_empty() {
             return "nothing new".to_owned();
         }
-        let mut text = String::new();
-        for thread in &output.threads {
-            let of_thread: Vec<Message> = output
-                .messages
-                .iter()
-                .filter(|message| message.thread_id == thread.thread_id)
-                .cloned()
-                .collect();
-            text.push_str(&format!("{}\n{}", thread.thread_id, view::lines(&of_thread)));
-        }
-        text
+        let block = |thread: &WaitedThread| {
+            let of_thread = output.messages.iter().filter(|m| m.thread_id == thread.thread_id);
+            format!("{}\n{}", thread.thread_id, view::lines(of_thread))
+        };
+        output.threads.iter().map(block).collect()
     }
 }
 
@@ -116,7 +110,9 @@ async fn wait(call: &Call, asked: Arc<Asked>, timeout: Duration) -> Result<WaitF
     loop {
         // Watch first, look second: what is committed in between rings the watch.
         let rows = watched_rows(call, &asked).await?;
-        rows.iter().for_each(|row| watch.add_thread(*row));
+        for row in rows {
+            watch.add_thread(row);
+        }
         let asked_again = Arc::clone(&asked);
         let found = call.read(move |tx| look(tx, &asked_again)).await?;
         if !found.messages.is_empty() {
@@ -168,24 +164,24 @@ fn look(tx: &mut Tx<'_>, asked: &Asked) -> Result<WaitForMessagesOutput> {
             .map(|listed| (listed.thread, listed.last_read_seq))
             .collect(),
     };
+    let mut bytes_left = limits::PAGE_BYTES_MAX;
     for (thread, since) in threads {
         let room = asked.limit.saturating_sub(output.messages.len());
-        if room == 0 {
+        if room == 0 || bytes_left == 0 {
             break;
         }
-        let mut next_seq = since;
-        let rows = tx.messages_after(thread.row, since, room, limits::PAGE_BYTES_MAX)?;
-        let before = output.messages.len();
+        let reader = &asked.caller.agent_id;
+        let rows = tx.messages_of_others_after(thread.row, since, reader, room, bytes_left)?;
+        let Some(last) = rows.last() else { continue };
+        bytes_left = bytes_left.saturating_sub(rows.iter().map(MessageRow::bytes).sum());
+        // Behind the last message of somebody else stand only the caller's own.
+        let is_all = rows.len() < room && bytes_left > 0;
+        let next_seq = if is_all { thread.head_seq } else { last.seq };
         for row in rows {
-            next_seq = row.seq;
-            if row.sender != asked.caller.agent_id {
-                output.messages.push(view::message(thread.id, row)?);
-            }
+            output.messages.push(view::message(thread.id, row)?);
         }
-        if output.messages.len() > before {
-            let has_more = next_seq < thread.head_seq;
-            output.threads.push(WaitedThread { thread_id: thread.id, next_seq, has_more });
-        }
+        let has_more = next_seq < thread.head_seq;
+        output.threads.push(WaitedThread { thread_id: thread.id, next_seq, has_more });
     }
     Ok(output)
 }

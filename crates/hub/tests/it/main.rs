@@ -1,5 +1,29 @@
 //! The hub's promises, through its one door, on both engines.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that is surprised fails"
+)]
+
+mod bad_input;
+mod catalogue_walk;
+mod listing;
+mod loop_guard;
+mod model;
+mod other_hubs;
+mod participants;
+mod posting;
+mod reading;
+mod restart;
+mod search;
+mod sessions;
+mod status;
+mod summary;
 mod threads_spec;
+mod tokens;
+mod waiting;
+mod world;
 
 /// Runs one story on SQLite and on PostgreSQL.
 macro_rules! on_both {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use protocol::limits;
 use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Result, StoreError};
@@ -45,6 +46,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
          PRAGMA busy_timeout = 5000;",
     )?;
     keep_statements(&connection)?;
+    lower_every_alphabet(&connection)?;
     Ok(connection)
 }
 
@@ -54,6 +56,16 @@ fn keep_statements(connection: &Connection) -> Result<()> {
     connection.set_prepared_statement_cache_capacity(limits::STATEMENTS_MAX);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
+}
+
+/// SQLite's own `lower` knows ASCII alone; PostgreSQL's knows every alphabet.
+fn lower_every_alphabet(connection: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    Ok(connection.create_scalar_function("lower", 1, flags, |context| {
+        Ok(context.get_raw(0).as_str_or_null()?.map(str::to_lowercase))
+    })?)
 }
 
 /// Runs one reading job on a snapshot.

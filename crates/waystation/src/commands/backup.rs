@@ -9,7 +9,7 @@ use store::BackupReport;
 
 use crate::cli::Global;
 use crate::paths::{self, Place};
-use crate::{output, owner};
+use crate::{output, reach};
 
 /// `waystation backup FILE`: works beside a running hub.
 pub(crate) fn backup(place: &Place, global: &Global, file: &Path) -> Result<()> {
@@ -26,17 +26,18 @@ pub(crate) fn backup(place: &Place, global: &Global, file: &Path) -> Result<()> 
 }
 
 /// `waystation restore FILE`: needs the folder for itself.
-pub(crate) fn restore(place: &Place, global: &Global, file: &Path, verify: bool) -> Result<()> {
+pub(crate) async fn restore(
+    place: &Place,
+    global: &Global,
+    file: &Path,
+    verify: bool,
+) -> Result<()> {
     if verify {
         return print(global, "whole backup:", &store::verify_backup(file)?);
     }
     place.create()?;
-    let Some(_lock) = owner::try_lock(&place.lock_file())? else {
-        bail!(
-            "a hub is using {}; stop it first (Ctrl-C, or wait a minute when nobody is connected)",
-            place.shown()
-        );
-    };
+    let workspace = place.config()?.workspace;
+    let _lock = reach::take_over(place, &workspace).await?;
     let suffix = format!("before-restore-{}", hub::Clock::now(&hub::SystemClock).as_ms());
     let report = store::restore(file, &place.folder, &suffix)
         .with_context(|| format!("cannot restore {}", file.display()))?;

@@ -68,10 +68,9 @@ fn operations(entries: &[Entry]) -> Result<String> {
 }
 
 fn kind(schema: &Value) -> String {
-    if let Some(Value::Array(values)) = schema.get("enum") {
-        let names: Vec<String> =
-            values.iter().filter_map(Value::as_str).map(|v| format!("`{v}`")).collect();
-        return names.join(", ");
+    let constants = choices(schema);
+    if !constants.is_empty() {
+        return constants.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     }
     match schema.get("type") {
         Some(Value::String(kind)) => kind.clone(),
@@ -82,6 +81,15 @@ fn kind(schema: &Value) -> String {
         }
         _ => "see the schema".to_owned(),
     }
+}
+
+/// The texts a field may be, however the schema spells the choice.
+fn choices(schema: &Value) -> Vec<&str> {
+    let listed = |word: &str| schema.get(word).and_then(Value::as_array).into_iter().flatten();
+    let constant = schema.get("const").and_then(Value::as_str);
+    let plain = listed("enum").filter_map(Value::as_str);
+    let nested = listed("oneOf").chain(listed("anyOf")).flat_map(choices);
+    constant.into_iter().chain(plain).chain(nested).collect()
 }
 
 fn errors() -> Result<String> {

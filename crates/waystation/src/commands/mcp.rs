@@ -1,5 +1,6 @@
 //! MCP on stdio: a thin bridge to the owner, or the hub itself with `--embedded`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
@@ -44,29 +45,29 @@ impl Connect for Owner {
 
     async fn connect(&mut self) -> Result<Connection<Self::Read, Self::Write>, String> {
         let socket = self.place.sockets().map_err(|error| error.to_string())?.mcp;
-        let stream =
-            reach::retry(&self.place, || async { Ok(UnixStream::connect(&socket).await?) });
-        let stream = stream.await.map_err(|error| format!("{error:#}"))?;
-        self.greet(stream).await.map_err(|error| error.to_string())
+        // An owner that dies in the middle of the greeting is as good as none; a refusal is final.
+        let greeted = reach::retry(&self.place, || self.greet(&socket)).await;
+        greeted.map_err(|error| format!("{error:#}"))?
     }
 }
 
+type Greeted = Result<Connection<BufReader<OwnedReadHalf>, OwnedWriteHalf>, String>;
+
 impl Owner {
-    async fn greet(
-        &self,
-        stream: UnixStream,
-    ) -> Result<Connection<BufReader<OwnedReadHalf>, OwnedWriteHalf>> {
-        let (read, mut write) = stream.into_split();
+    /// Connects and says who we are; answers the connection, or the reason why the hub refuses us.
+    async fn greet(&self, socket: &Path) -> Result<Greeted> {
+        let (read, mut write) = UnixStream::connect(socket).await?.into_split();
         let mut read = BufReader::new(read);
         let hello = format!("{}\n", serde_json::to_string(&self.greeting)?);
         write.write_all(hello.as_bytes()).await?;
         let mut answer = String::new();
         read.read_line(&mut answer).await?;
         let answer: Value = serde_json::from_str(&answer)?;
-        if answer.get("ok") != Some(&Value::Bool(true)) {
-            bail!("{}", answer.get("reason").and_then(Value::as_str).unwrap_or("the hub refused"));
+        if answer.get("ok") == Some(&Value::Bool(true)) {
+            return Ok(Ok(Connection { read, write }));
         }
-        Ok(Connection { read, write })
+        let reason = answer.get("reason").and_then(Value::as_str).unwrap_or("the hub refused");
+        Ok(Err(reason.to_owned()))
     }
 }
 
@@ -88,10 +89,12 @@ async fn embedded(place: &Place, greeting: &Greeting) -> Result<()> {
     greeting.workspace.get_or_insert(config.workspace);
     let caller = edge::local::identify(&opened.app, &greeting).await.map_err(anyhow::Error::msg)?;
     let stop = CancellationToken::new();
-    let app = edge::mcp::app(&opened.app);
+    let app = opened.app.mcp();
     let input = BufReader::new(tokio::io::stdin());
     tokio::select! {
-        () = edge::mcp::serve_stream(app, Arc::clone(&caller), input, tokio::io::stdout(), stop.clone()) => {}
+        served = edge::mcp::serve_stream(app, Arc::clone(&caller), input, tokio::io::stdout(), stop.clone()) => {
+            served?;
+        }
         () = owner::asked_to_stop() => stop.cancel(),
     }
     opened.close().await;

@@ -1,4 +1,5 @@
 //! The commands: each turns its words into calls of operations and prints the answers.
+mod audit;
 mod backup;
 mod call;
 mod docs;
@@ -54,8 +55,12 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Call { operation, input } => call::run(&place, &global, operation, &input).await?,
         Command::Tail { thread, since } => tail::run(&place, &global, &thread, since).await?,
         Command::Token(command) => token::run(&place, &global, command).await?,
+        Command::Audit(command) => return audit::run(&place, &global, command).await,
         Command::Backup { file } => backup::backup(&place, &global, &file)?,
-        Command::Restore { file, verify } => backup::restore(&place, &global, &file, verify)?,
+        Command::Restore { file, verify } => {
+            backup::restore(&place, &global, &file, verify).await?;
+        }
+        Command::Down => up::down(&place).await?,
         other => {
             let (operation, input) = friendly(other)?;
             call::print(&place, &global, operation, &input).await?;
@@ -90,6 +95,12 @@ fn friendly(command: Command) -> Result<(&'static str, Value)> {
         Command::Read { thread, since, limit } => (
             "read_messages",
             compact(json!({ "thread_id": thread, "since_seq": since, "limit": limit })),
+        ),
+        Command::Search { query, thread, sender, limit, cursor } => (
+            "search_messages",
+            compact(json!({
+                "query": query, "thread_id": thread, "sender": sender, "limit": limit, "cursor": cursor,
+            })),
         ),
         Command::Sessions { online } => ("list_sessions", json!({ "online_only": online })),
         _ => anyhow::bail!("this command has no operation behind it"),

@@ -24,14 +24,13 @@ async fn follow(place: &Place, global: &Global, thread: &str, since: Option<i64>
     let config = place.config()?;
     let greeting = reach::person(&place.environment, &config.workspace);
     let mut client = reach::connect(place, &greeting).await?;
-    let mut since = match since {
-        Some(since) => since,
-        None => {
-            let thread = json!({ "thread_id": thread });
-            let called = client.call("get_thread", &thread).await.map_err(failure::of_client)?;
-            let head = called.answer.get("head_seq").and_then(Value::as_i64).unwrap_or(0);
-            (head - 10).max(0)
-        }
+    let mut since = if let Some(since) = since {
+        since
+    } else {
+        let thread = json!({ "thread_id": thread });
+        let called = client.call("get_thread", &thread).await.map_err(failure::of_client)?;
+        let head = called.answer.get("head_seq").and_then(Value::as_i64).unwrap_or(0);
+        (head - 10).max(0)
     };
     loop {
         let read = json!({ "thread_id": thread, "since_seq": since, "limit": 200 });

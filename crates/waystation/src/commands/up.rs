@@ -73,6 +73,13 @@ pub(crate) async fn owner(place: &Place) -> Result<ExitCode> {
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::from(DISK_FAILED) })
 }
 
+/// `waystation down`: asks whoever owns the folder to stop, and waits until it has.
+pub(crate) async fn down(place: &Place) -> Result<()> {
+    let config = place.config()?;
+    let lock = reach::stop_owner(place, &config.workspace).await?;
+    output::line(if lock { "stopped" } else { "no hub was running" })
+}
+
 fn apply(args: &UpArgs, config: &mut Config) -> Result<()> {
     if let Some(listen) = &args.listen {
         config.listen.clone_from(listen);
@@ -105,9 +112,9 @@ fn open_caller(workspace: &str) -> Result<Arc<Caller>> {
 
 /// What a person needs next.
 async fn banner(place: &Place, config: &Config, url: &str, is_open: bool) -> Result<()> {
-    let bold = |text: &str| match std::io::stdout().is_terminal() {
-        true => format!("\x1b[1m{text}\x1b[0m"),
-        false => text.to_owned(),
+    let colours = std::io::stdout().is_terminal();
+    let bold = |text: &str| {
+        if colours { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
     };
     let shown_url = if config.public_url.is_empty() { url } else { &config.public_url };
     let mut lines = vec![

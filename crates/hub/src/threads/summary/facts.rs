@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::event::Event;
-use super::limits;
 use super::text;
+use protocol::limits::summary as limits;
 
 /// The metadata of one event.
 #[derive(Debug, Default)]

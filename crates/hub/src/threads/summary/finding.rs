@@ -11,9 +11,9 @@ use protocol::MessageId;
 use serde::{Deserialize, Serialize};
 
 use super::facts::{Place, Scope};
-use super::limits;
 use super::trail::{Answers, Step};
 use super::voice::Voice;
+use protocol::limits::summary as limits;
 
 /// Where a finding stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,13 +9,13 @@ use super::event::Event;
 use super::facts::Facts;
 use super::finding::{Finding, State};
 use super::highlights::Highlights;
-use super::limits;
 use super::link::Link;
 use super::tally::Tally;
 use super::text;
 use super::trail::{Answers, Step, Trail};
 use super::unlinked::{Unlinked, UnlinkedList, Weight};
 use super::voice::{Voice, Voices};
+use protocol::limits::summary as limits;
 
 /// What a thread amounts to so far.
 ///

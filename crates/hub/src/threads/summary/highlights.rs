@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::Entry;
 use super::event::Event;
-use super::limits;
 use super::prose::Prose;
 use super::text;
+use protocol::limits::summary as limits;
 
 /// Why words are worth reading again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -10,7 +10,6 @@ mod facts;
 mod finding;
 mod fold;
 mod highlights;
-pub mod limits;
 mod link;
 mod prose;
 mod report;

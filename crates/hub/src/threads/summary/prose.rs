@@ -1,7 +1,7 @@
 //! What a chat message asks, decides and whom it addresses, read from its words alone.
 
-use super::limits;
 use super::text;
+use protocol::limits::summary as limits;
 
 /// What was found in one message.
 #[derive(Debug, Default, PartialEq)]

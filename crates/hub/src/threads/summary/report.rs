@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::finding::{Finding, Remark, State};
 use super::fold::Fold;
 use super::highlights::{Highlight, Unresolved};
-use super::limits;
 use super::sentence;
 use super::unlinked::{Unlinked, Weight};
+use protocol::limits::summary as limits;
 
 /// What a thread amounts to. Quoted text is data from its sender, made safe to print.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! The one sentence a thread comes down to.
 
-use super::limits;
 use super::tally::{Count, Tally};
+use protocol::limits::summary as limits;
 
 /// "2 blocking findings reported; both resolved after commits abc1234 and def5678."
 pub(super) fn findings(tally: &Tally, commits: &[&str]) -> String {

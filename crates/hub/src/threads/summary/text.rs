@@ -1,6 +1,6 @@
 //! Foreign text made safe to quote: one line, no control or hidden characters, capped.
 
-use super::limits;
+use protocol::limits::summary as limits;
 
 /// The text as one line of at most `bytes_max` bytes; a cut is marked with `…`.
 pub(super) fn one_line(text: &str, bytes_max: usize) -> String {

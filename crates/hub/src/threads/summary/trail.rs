@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use protocol::MessageId;
 use serde::{Deserialize, Serialize};
 
-use super::limits;
+use protocol::limits::summary as limits;
 
 /// What a reply to a message is an answer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

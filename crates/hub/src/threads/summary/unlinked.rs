@@ -3,8 +3,8 @@
 use protocol::MessageId;
 use serde::{Deserialize, Serialize};
 
-use super::limits;
 use super::voice::Voice;
+use protocol::limits::summary as limits;
 
 /// One such event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::limits;
+use protocol::limits::summary as limits;
 
 /// A sender's number in one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::story::{AUTHOR, Story, id};
-use crate::threads::summary::{Fold, ItemState, limits};
+use crate::threads::summary::{Fold, ItemState};
+use protocol::limits::summary as limits;
 
 #[test]
 fn resolved_findings_beyond_the_limit_stay_in_the_counts() {

@@ -9,7 +9,8 @@ use protocol::{MessageKind, ThreadStatus};
 use serde_json::{Value, json};
 
 use super::story::id;
-use crate::threads::summary::{Entry, Fold, limits};
+use crate::threads::summary::{Entry, Fold};
+use protocol::limits::summary as limits;
 
 /// A message in the making; `back` counts from it to the message it answers.
 #[derive(Clone, Debug)]

@@ -4,7 +4,8 @@ use protocol::{MessageKind, ThreadStatus};
 use serde_json::json;
 
 use super::story::{AUTHOR, REVIEWER, Story};
-use crate::threads::summary::{Highlight, HighlightKind, limits};
+use crate::threads::summary::{Highlight, HighlightKind};
+use protocol::limits::summary as limits;
 
 fn of_kind(story: &Story, kind: HighlightKind) -> Vec<Highlight> {
     story.summary().highlights.into_iter().filter(|highlight| highlight.kind == kind).collect()

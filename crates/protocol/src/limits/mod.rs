@@ -1,5 +1,8 @@
 //! Every maximum of the hub, in one place. Units stand last in the name.
 
+pub mod mcp;
+pub mod summary;
+
 use std::time::Duration;
 
 /// A JSON request body.
@@ -15,7 +18,7 @@ pub const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may take to say anything, or stay idle.
 pub const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a request may take.
-pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+pub const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// Requests worked on at one time.
 pub const REQUESTS_IN_FLIGHT_MAX: usize = 100;
 /// Requests that wait for one of those places before new ones are refused.
@@ -24,6 +27,14 @@ pub const REQUESTS_WAITING_MAX: usize = 900;
 pub const WAITERS_MAX: usize = 5_000;
 /// Open connections.
 pub const CONNECTIONS_MAX: usize = 2_000;
+/// Open connections from one address, unless it is this machine's own.
+pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 50;
+/// Tokens that one address may get wrong in a minute before its further failures are slowed down.
+pub const AUTH_FAILURES_PER_MINUTE: u32 = 10;
+/// How long an answer to a wrong token takes from then on.
+pub const AUTH_FAILURE_DELAY: Duration = Duration::from_secs(1);
+/// Addresses whose failures are remembered.
+pub const AUTH_FAILURE_ADDRESSES_MAX: usize = 10_000;
 /// Concurrent streams of one HTTP/2 connection.
 pub const HTTP2_STREAMS_MAX: u32 = 100;
 /// How long a stopping hub waits for requests in flight.
@@ -53,8 +64,8 @@ pub const SEARCH_QUERY_CHARS_MAX: usize = 500;
 pub const SEARCH_WORDS_MAX: usize = 20;
 /// Threads a search may be narrowed to by what its caller may see before it filters hits instead.
 pub const SEARCH_SCOPE_THREADS_MAX: usize = 64;
-/// Candidate hits looked at for one page of a search.
-pub const SEARCH_CANDIDATES_MAX: usize = 2_000;
+/// Threads of a caller that a search looks into.
+pub const SEARCH_THREADS_MAX: usize = 100_000;
 /// A path such as a session's working directory.
 pub const PATH_CHARS_MAX: usize = 4_096;
 
@@ -105,7 +116,7 @@ pub const JWKS_BYTES_MAX: usize = 256 * 1024;
 /// Keys of one key set.
 pub const JWKS_KEYS_MAX: usize = 64;
 /// How long a fetched key set is trusted.
-pub const JWKS_FRESH: Duration = Duration::from_secs(600);
+pub const JWKS_FRESH: Duration = Duration::from_mins(10);
 /// How often an unknown key id may cause a fetch.
 pub const JWKS_REFETCH_MIN: Duration = Duration::from_secs(30);
 /// An outgoing request of the hub itself.
@@ -133,8 +144,10 @@ pub const AUDIT_SEAL_EVERY: Duration = Duration::from_millis(500);
 /// Entries under one seal.
 pub const AUDIT_SEAL_ENTRIES_MAX: usize = 4_096;
 /// How long an owner that was started on demand stays without a client.
-pub const OWNER_IDLE: Duration = Duration::from_secs(60);
+pub const OWNER_IDLE: Duration = Duration::from_mins(1);
 /// How many of the newest messages a summary's highlights come from, unless the caller says otherwise.
 pub const SUMMARY_MESSAGES_DEFAULT: u32 = 200;
+/// A folded summary so many messages behind is brought forward before a change that needs it.
+pub const SUMMARY_WARM_AFTER: i64 = 500;
 /// A folded summary is kept again after so many new messages.
 pub const SUMMARY_KEEP_EVERY: i64 = 16;

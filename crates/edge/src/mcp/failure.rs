@@ -1,0 +1,94 @@
+//! How a refusal is said in MCP: to the model as a tool's result, to the client as a JSON-RPC error.
+
+use protocol::ErrorCode as Code;
+use protocol::error_code::ErrorEnvelope;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
+use serde_json::{Map, Value};
+
+/// A refused operation as a tool's result, which the model reads.
+pub(super) fn tool_result(error: &hub::Error, request_id: String) -> CallToolResult {
+    let body = error.body(request_id);
+    let hint = body.hint.as_ref().map(|hint| format!(". {hint}")).unwrap_or_default();
+    let text = format!("{}: {}{hint}", body.code, body.message);
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.structured_content = serde_json::to_value(ErrorEnvelope { error: body }).ok();
+    result
+}
+
+/// A refused operation as a JSON-RPC error, for what is not a tool.
+///
+/// rmcp turns the code of a missing resource into the one that the client's version knows.
+pub(super) fn rpc_error(error: &hub::Error, request_id: String) -> ErrorData {
+    let body = error.body(request_id);
+    let code = match body.code {
+        Code::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
+        Code::UnknownOperation => ErrorCode::INVALID_PARAMS,
+        code => ErrorCode(code.json_rpc_code()),
+    };
+    let message = match &body.hint {
+        Some(hint) => format!("{}; {hint}", body.message),
+        None => body.message.clone(),
+    };
+    ErrorData::new(code, message, serde_json::to_value(body).ok())
+}
+
+/// A resource that is not one of ours.
+pub(super) fn unknown_resource() -> ErrorData {
+    ErrorData::resource_not_found("there is no such resource; ours are threads://{thread_id}", None)
+}
+
+/// An error says which resource it is about.
+pub(super) fn about(uri: &str, mut error: ErrorData) -> ErrorData {
+    let data = error.data.get_or_insert_with(|| Value::Object(Map::new()));
+    if let Some(data) = data.as_object_mut() {
+        data.insert("uri".to_owned(), uri.into());
+    }
+    error
+}
+
+/// Nobody vouched for the request.
+pub(super) fn unauthorized() -> ErrorData {
+    ErrorData::new(
+        ErrorCode(Code::Unauthorized.json_rpc_code()),
+        Code::Unauthorized.meaning(),
+        None,
+    )
+}
+
+/// A JSON-RPC error on its own, for requests that never became one.
+pub(super) fn envelope(id: &Value, code: i32, message: &str) -> Value {
+    serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
+}
+
+/// What to answer to text that is no JSON-RPC message.
+pub(super) fn not_a_message(text: &[u8]) -> Value {
+    match serde_json::from_slice::<Value>(text) {
+        Err(error) => {
+            let message = format!("Parse error: the message is not valid JSON: {error}");
+            envelope(&Value::Null, ErrorCode::PARSE_ERROR.0, &message)
+        }
+        Ok(Value::Array(_)) => {
+            let message = "Invalid Request: send one JSON-RPC message at a time, not a batch";
+            envelope(&Value::Null, ErrorCode::INVALID_REQUEST.0, message)
+        }
+        Ok(value) => {
+            let id = value.get("id").filter(|id| id.is_string() || id.is_number());
+            let message = "Invalid Request: this is not a JSON-RPC 2.0 message";
+            envelope(id.unwrap_or(&Value::Null), ErrorCode::INVALID_REQUEST.0, message)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_message_is_told_apart() {
+        assert_eq!(not_a_message(b"{\"jsonrpc\":")["error"]["code"], -32700);
+        assert_eq!(not_a_message(b"[]")["error"]["code"], -32600);
+        let odd = not_a_message(b"{\"id\":7,\"jsonrpc\":\"1.0\"}");
+        assert_eq!((&odd["error"]["code"], &odd["id"]), (&(-32600).into(), &7.into()));
+    }
+}

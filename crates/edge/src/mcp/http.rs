@@ -1,0 +1,230 @@
+//! MCP over HTTP: rmcp's service, behind one thin layer that reads the body once, refuses what is no
+//! JSON-RPC in JSON-RPC's own words, and keeps sessions to those who began them.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, Limited};
+use protocol::{Caller, limits as common};
+use rmcp::ServerHandler;
+use rmcp::model::ErrorCode;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::server::{Server, Who};
+use super::sessions::Sessions;
+use super::{App, failure};
+use protocol::limits::mcp as limits;
+
+const SESSION_ID: &str = "mcp-session-id";
+const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+
+const LOCAL_ORIGINS: [&str; 6] = [
+    "http://localhost:*",
+    "https://localhost:*",
+    "http://127.0.0.1:*",
+    "https://127.0.0.1:*",
+    "http://[::1]:*",
+    "https://[::1]:*",
+];
+
+/// What an operator may choose about MCP over HTTP.
+#[derive(Clone, Debug)]
+pub struct HttpSettings {
+    /// Names this hub answers to, with or without a port; `*` for any. Empty means this machine only.
+    pub allowed_hosts: Vec<String>,
+    /// Origins of web pages that may call, such as `https://app.example.com:443`. Empty means pages of
+    /// this machine only. Requests without an origin do not come from a page and are not asked for one.
+    pub allowed_origins: Vec<String>,
+    /// The largest body.
+    pub body_bytes_max: usize,
+    /// A session that nobody used or listened to for so long is over.
+    pub session_idle: Duration,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            body_bytes_max: common::BODY_BYTES_MAX,
+            session_idle: limits::SESSION_IDLE,
+        }
+    }
+}
+
+impl HttpSettings {
+    fn config(&self) -> StreamableHttpServerConfig {
+        let origins: Vec<&str> = match self.allowed_origins.as_slice() {
+            [] => LOCAL_ORIGINS.to_vec(),
+            origins => origins.iter().map(String::as_str).collect(),
+        };
+        // Sessions are for clients of the older era, plain JSON for those of the newer; rmcp's
+        // documentation says that these exclude each other, its code and our tests that they do not.
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(true)
+            .with_json_response(true)
+            .with_sse_keep_alive(Some(common::STREAM_KEEP_ALIVE))
+            .with_max_request_body_bytes(self.body_bytes_max)
+            .with_allowed_origins(origins)
+            .enforce_origin_validation();
+        match self.allowed_hosts.as_slice() {
+            [] => config,
+            hosts if hosts.iter().any(|host| host == "*") => config.disable_allowed_hosts(),
+            hosts => config.with_allowed_hosts(hosts.iter().cloned()),
+        }
+    }
+}
+
+/// The hub over MCP, for requests that authentication has given an `Arc<Caller>`.
+pub fn http_service(app: App, settings: &HttpSettings) -> HttpService<Server> {
+    let stop = app.hub.stopping.clone();
+    let server = Server::new(app, Who::Request);
+    http_service_for(move || server.connection(), settings, stop)
+}
+
+/// Any MCP server, behind the same layers. `connection` makes the handler of one connection; open
+/// streams end when `stop` does.
+pub fn http_service_for<H: ServerHandler + Clone>(
+    connection: impl Fn() -> H + Send + Sync + 'static,
+    settings: &HttpSettings,
+    stop: CancellationToken,
+) -> HttpService<H> {
+    let sessions = Arc::new(Sessions::new(settings.session_idle, stop));
+    let rmcp = StreamableHttpService::new(
+        move || Ok(connection()),
+        Arc::clone(&sessions),
+        settings.config(),
+    );
+    HttpService(Arc::new(Inner { rmcp, sessions, body_bytes_max: settings.body_bytes_max }))
+}
+
+/// MCP over HTTP, as a service to mount at a path.
+pub struct HttpService<H>(Arc<Inner<H>>);
+
+struct Inner<H> {
+    rmcp: StreamableHttpService<H, Sessions>,
+    sessions: Arc<Sessions>,
+    body_bytes_max: usize,
+}
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+impl<H> Clone for HttpService<H> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<H, B> tower::Service<Request<B>> for HttpService<H>
+where
+    H: ServerHandler,
+    B: hyper::body::Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Answer;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Answer, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move { Ok(inner.answer(request).await) })
+    }
+}
+
+impl<H: ServerHandler> Inner<H> {
+    async fn answer<B>(&self, request: Request<B>) -> Answer
+    where
+        B: hyper::body::Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (mut parts, body) = request.into_parts();
+        let caller = parts.extensions.get::<Arc<Caller>>().cloned();
+        let session = parts.headers.get(SESSION_ID).and_then(|id| id.to_str().ok());
+        if session.is_some_and(|id| self.sessions.is_foreign(id, caller.as_deref())) {
+            // Exactly what rmcp says of a session that does not exist.
+            return text(StatusCode::NOT_FOUND, "Not Found: Session not found");
+        }
+        accept_both(&mut parts.headers);
+        if parts.method != Method::POST {
+            return self.answer_without_body(parts).await;
+        }
+        let body = match Limited::new(body, self.body_bytes_max).collect().await {
+            Ok(collected) => collected.to_bytes(),
+            Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+                let message = format!("the request is larger than {} bytes", self.body_bytes_max);
+                return refusal(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    &failure::envelope(&Value::Null, ErrorCode::INVALID_REQUEST.0, &message),
+                );
+            }
+            Err(_) => return text(StatusCode::BAD_REQUEST, "the body could not be read"),
+        };
+        let is_json = is_json(&parts.headers);
+        let request = Request::from_parts(parts, Full::new(body.clone()));
+        let answer = self.rmcp.handle(request).await;
+        // rmcp says so of a body that it could not read as a message, and of nothing else that
+        // claims to be JSON; only then is the body read a second time.
+        if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+            return refusal(StatusCode::BAD_REQUEST, &failure::not_a_message(&body));
+        }
+        if let Some(id) = answer.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()) {
+            self.sessions.bind(id, caller.as_deref()).await;
+        }
+        answer
+    }
+
+    async fn answer_without_body(&self, parts: http::request::Parts) -> Answer {
+        let ends_session = parts.method == Method::DELETE;
+        let request = Request::from_parts(parts, Full::<Bytes>::default());
+        let mut answer = self.rmcp.handle(request).await;
+        if ends_session && answer.status() == StatusCode::ACCEPTED {
+            // The session is over, not about to be; some clients complain about the latter.
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
+        answer
+    }
+}
+
+/// Who accepts anything accepts both of the types that the protocol asks a client to accept.
+fn accept_both(headers: &mut HeaderMap) {
+    let anything = match headers.get(ACCEPT) {
+        None => true,
+        Some(accept) => accept.to_str().is_ok_and(|accept| accept.contains("*/*")),
+    };
+    if anything {
+        headers.insert(ACCEPT, BOTH);
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    content_type.is_some_and(|value| value.starts_with("application/json"))
+}
+
+fn text(status: StatusCode, text: &'static str) -> Answer {
+    let mut answer = Response::new(Full::from(text).boxed());
+    *answer.status_mut() = status;
+    answer
+}
+
+fn refusal(status: StatusCode, body: &Value) -> Answer {
+    let mut answer = Response::new(Full::from(body.to_string()).boxed());
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+}

@@ -1,0 +1,31 @@
+//! MCP: the catalogue as tools, threads as resources, both eras of the protocol on every transport.
+//!
+//! rmcp speaks the protocol; this folder says what is behind it. Every call goes through the
+//! catalogue's one door, so an MCP client can do exactly what the same caller can do over REST.
+mod failure;
+mod http;
+mod lines;
+mod resources;
+mod server;
+mod sessions;
+mod stream;
+mod subscriptions;
+mod tools;
+mod uri;
+
+use std::sync::Arc;
+
+use ::hub::{Catalogue, Hub};
+
+pub use http::{HttpService, HttpSettings, http_service, http_service_for};
+pub use server::{Server, Who};
+pub use stream::{serve_stream, serve_stream_for};
+
+/// What stands behind every edge.
+#[derive(Clone)]
+pub struct App {
+    /// The hub.
+    pub hub: Arc<Hub>,
+    /// Its one door.
+    pub catalogue: Arc<Catalogue>,
+}

@@ -1,0 +1,137 @@
+//! Threads as resources: listed, read as text and as JSON, and completed by id or title.
+
+use rmcp::model::{
+    CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ListResourceTemplatesResult,
+    ListResourcesResult, PaginatedRequestParams, ReadResourceResult, Reference, Resource,
+    ResourceContents, ResourceTemplate,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::{Value, json};
+
+use super::failure;
+use super::server::Server;
+use super::uri::{TEMPLATE, ThreadUri};
+use protocol::limits::mcp as limits;
+
+/// The caller's threads, the most recently active first.
+pub(super) async fn list(
+    server: &Server,
+    page: Option<PaginatedRequestParams>,
+    context: &RequestContext<RoleServer>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let input = match page.and_then(|page| page.cursor) {
+        Some(cursor) => json!({ "cursor": cursor }),
+        None => json!({}),
+    };
+    let mut answer = server.ask(context, "list_threads", input).await?.value();
+    let resources = threads(&answer).map(resource).collect();
+    let mut result = ListResourcesResult::with_all_items(resources)
+        .with_ttl_ms(limits::THREADS_TTL_MS)
+        .with_cache_scope(CacheScope::Private);
+    result.next_cursor = match answer.get_mut("next_cursor").map(Value::take) {
+        Some(Value::String(cursor)) => Some(cursor),
+        _ => None,
+    };
+    Ok(result)
+}
+
+/// The one template.
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    let template = ResourceTemplate::new(TEMPLATE, "thread")
+        .with_title("Thread")
+        .with_description(
+            "The newest 50 messages of a thread, as text and as JSON. Append ?since_seq=N&limit=M \
+             to read from elsewhere. Subscribe to hear when something happens in it.",
+        )
+        .with_mime_type("text/plain");
+    ListResourceTemplatesResult::with_all_items(vec![template])
+        .with_ttl_ms(limits::TOOLS_TTL_MS)
+        .with_cache_scope(CacheScope::Private)
+}
+
+/// A thread, as lines of text and as a page of JSON.
+pub(super) async fn read(
+    server: &Server,
+    uri: &str,
+    context: &RequestContext<RoleServer>,
+) -> Result<ReadResourceResult, ErrorData> {
+    read_thread(server, uri, context).await.map_err(|error| failure::about(uri, error))
+}
+
+async fn read_thread(
+    server: &Server,
+    uri: &str,
+    context: &RequestContext<RoleServer>,
+) -> Result<ReadResourceResult, ErrorData> {
+    let thread = ThreadUri::parse(uri).ok_or_else(failure::unknown_resource)?;
+    let about = server.ask(context, "get_thread", json!({ "thread_id": thread.thread_id })).await?;
+    let head_seq = about.value().get("head_seq").and_then(Value::as_i64).unwrap_or_default();
+    let limit = thread.limit.unwrap_or(limits::RESOURCE_MESSAGES);
+    let since_seq = thread.since_seq.unwrap_or_else(|| head_seq.saturating_sub(limit).max(0));
+    let input = json!({ "thread_id": thread.thread_id, "since_seq": since_seq, "limit": limit });
+    let page = server.ask(context, "read_messages", input).await?;
+    let text = format!("{}\n{}", about.brief(), page.brief());
+    let page = String::from_utf8(page.json())
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    let contents = vec![
+        ResourceContents::text(text, uri),
+        ResourceContents::text(page, uri).with_mime_type("application/json"),
+    ];
+    // Only a subscription says when it changes, so nothing may be taken for the newest.
+    let result = ReadResourceResult::new(contents);
+    Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+}
+
+/// Threads whose id begins with, or whose title holds, what was typed so far.
+pub(super) async fn complete(
+    server: &Server,
+    request: &CompleteRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CompleteResult, ErrorData> {
+    let of_ours =
+        matches!(&request.r#ref, Reference::Resource(template) if template.uri == TEMPLATE);
+    if !of_ours || request.argument.name != "thread_id" {
+        let message = format!("completion is for thread_id of {TEMPLATE}");
+        return Err(ErrorData::invalid_params(message, None));
+    }
+    let answer = server.ask(context, "list_threads", json!({ "limit": 200 })).await?.value();
+    let typed = request.argument.value.to_lowercase();
+    let matches = |thread: &&Value| {
+        text(thread, "thread_id").to_lowercase().starts_with(&typed)
+            || text(thread, "title").to_lowercase().contains(&typed)
+    };
+    let mut values: Vec<String> = threads(&answer)
+        .filter(matches)
+        .map(|thread| text(thread, "thread_id").to_owned())
+        .collect();
+    let has_more = values.len() > CompletionInfo::MAX_VALUES;
+    values.truncate(CompletionInfo::MAX_VALUES);
+    let mut completion =
+        CompletionInfo::new(values).map_err(|error| ErrorData::internal_error(error, None))?;
+    completion.has_more = Some(has_more);
+    Ok(CompleteResult::new(completion))
+}
+
+fn threads(answer: &Value) -> impl Iterator<Item = &Value> {
+    answer.get("threads").and_then(Value::as_array).into_iter().flatten()
+}
+
+fn text<'a>(thread: &'a Value, field: &str) -> &'a str {
+    thread.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn resource(thread: &Value) -> Resource {
+    let number = |field: &str| thread.get(field).and_then(Value::as_i64).unwrap_or_default();
+    let id = text(thread, "thread_id");
+    let about = format!(
+        "{}, {} unread of {} messages",
+        text(thread, "status"),
+        number("unread"),
+        number("head_seq"),
+    );
+    Resource::new(ThreadUri::of(id), id)
+        .with_title(text(thread, "title"))
+        .with_description(about)
+        .with_mime_type("text/plain")
+}

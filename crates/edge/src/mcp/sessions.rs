@@ -1,0 +1,242 @@
+//! The sessions of the era of `initialize`: each belongs to one caller, and lives while it is used or
+//! listened to.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt};
+use protocol::Caller;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionHandle, LocalSessionManager, LocalSessionManagerError, SessionConfig,
+};
+use rmcp::transport::streamable_http_server::session::{
+    RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
+};
+use tokio::time::{Interval, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+
+use protocol::limits::mcp as limits;
+
+/// Who a session belongs to: a workspace and an agent, or nobody where nobody is asked who they are.
+/// A new token of the same agent may go on with its sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Owner(Option<(String, String)>);
+
+impl Owner {
+    fn new(caller: Option<&Caller>) -> Self {
+        Self(caller.map(|caller| (caller.workspace_id.clone(), caller.agent_id.clone())))
+    }
+
+    fn is(&self, caller: Option<&Caller>) -> bool {
+        let theirs = caller.map(|caller| (caller.workspace_id.as_str(), caller.agent_id.as_str()));
+        theirs == self.0.as_ref().map(|(workspace, agent)| (workspace.as_str(), agent.as_str()))
+    }
+}
+
+/// Every session.
+pub(super) struct Sessions {
+    local: LocalSessionManager,
+    owners: Mutex<Owners>,
+    idle: Duration,
+    stop: CancellationToken,
+}
+
+#[derive(Default)]
+struct Owners {
+    begun: u64,
+    by_session: HashMap<SessionId, (Owner, u64)>,
+}
+
+impl Sessions {
+    /// No session yet. A session that nobody used or listened to for `idle` is over.
+    pub(super) fn new(idle: Duration, stop: CancellationToken) -> Self {
+        let mut config = SessionConfig::default();
+        config.keep_alive = Some(idle);
+        let mut local = LocalSessionManager::default();
+        local.session_config = config;
+        Self { local, owners: Mutex::default(), idle, stop }
+    }
+
+    fn owners(&self) -> MutexGuard<'_, Owners> {
+        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a session is somebody else's.
+    pub(super) fn is_foreign(&self, id: &str, caller: Option<&Caller>) -> bool {
+        self.owners().by_session.get(id).is_some_and(|(owner, _)| !owner.is(caller))
+    }
+
+    /// A session was begun by this caller.
+    pub(super) async fn bind(&self, id: &str, caller: Option<&Caller>) {
+        let surplus = {
+            let mut owners = self.owners();
+            owners.begun += 1;
+            let begun = owners.begun;
+            let mut theirs: Vec<(u64, SessionId)> = owners
+                .by_session
+                .iter()
+                .filter(|(_, (owner, _))| owner.is(caller))
+                .map(|(id, (_, begun))| (*begun, Arc::clone(id)))
+                .collect();
+            owners.by_session.insert(id.into(), (Owner::new(caller), begun));
+            theirs.sort_unstable();
+            let surplus = (theirs.len() + 1).saturating_sub(limits::SESSIONS_PER_CALLER_MAX);
+            theirs.truncate(surplus);
+            theirs
+        };
+        for (_, id) in surplus {
+            if let Err(error) = self.close_session(&id).await {
+                tracing::warn!(%error, "a surplus session could not be closed");
+            }
+        }
+    }
+
+    /// A stream that keeps its session alive while somebody reads it, and ends when the hub stops.
+    async fn kept(
+        &self,
+        id: &SessionId,
+        inner: Events,
+    ) -> impl Stream<Item = ServerSseMessage> + use<> {
+        let handle = self.local.sessions.read().await.get(id).cloned();
+        let mut ticks = tokio::time::interval(self.idle / 3);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let kept = Kept { inner, handle, ticks, stop: self.stop.clone() };
+        futures_util::stream::unfold(kept, Kept::next)
+    }
+}
+
+type Events = Pin<Box<dyn Stream<Item = ServerSseMessage> + Send + Sync>>;
+
+struct Kept {
+    inner: Events,
+    handle: Option<LocalSessionHandle>,
+    ticks: Interval,
+    stop: CancellationToken,
+}
+
+impl Kept {
+    async fn next(mut self) -> Option<(ServerSseMessage, Self)> {
+        loop {
+            tokio::select! {
+                biased;
+                message = self.inner.next() => return message.map(|message| (message, self)),
+                () = self.stop.cancelled() => return None,
+                _ = self.ticks.tick() => {}
+            }
+            // A session counts as used by what it is asked. Closing a channel that does not exist is
+            // the one thing to ask that does nothing.
+            match &self.handle {
+                Some(handle) => handle.close_request_wise_channel(u64::MAX).await.ok()?,
+                None => return None,
+            }
+        }
+    }
+}
+
+impl SessionManager for Sessions {
+    type Error = LocalSessionManagerError;
+    type Transport = <LocalSessionManager as SessionManager>::Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
+        self.local.create_session().await
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, Self::Error> {
+        self.local.initialize_session(id, message).await
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
+        self.local.has_session(id).await
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
+        self.owners().by_session.remove(id);
+        self.local.close_session(id).await
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        self.local.create_stream(id, message).await
+    }
+
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), Self::Error> {
+        self.local.accept_message(id, message).await
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let stream = self.local.create_standalone_stream(id).await?;
+        Ok(self.kept(id, Box::pin(stream)).await)
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        let stream = self.local.resume(id, last_event_id).await?;
+        Ok(self.kept(id, Box::pin(stream)).await)
+    }
+
+    async fn restore_session(
+        &self,
+        id: SessionId,
+    ) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
+        self.local.restore_session(id).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::ServerHandler;
+    use rmcp::service::serve_server;
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    struct Nothing;
+
+    impl ServerHandler for Nothing {}
+
+    const HOUR: Duration = Duration::from_hours(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_lives_while_somebody_listens_and_no_longer() {
+        let sessions = Sessions::new(HOUR / 2, CancellationToken::new());
+        let (id, transport) = sessions.create_session().await.unwrap();
+        let mut served = JoinSet::new();
+        served
+            .spawn(async move { serve_server(Nothing, transport).await.unwrap().waiting().await });
+        let initialize = serde_json::from_value(serde_json::json!({
+            "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": { "name": "test", "version": "0" },
+            },
+        }));
+        sessions.initialize_session(&id, initialize.unwrap()).await.unwrap();
+
+        let mut events = Box::pin(sessions.create_standalone_stream(&id).await.unwrap());
+        let listening = tokio::time::timeout(5 * HOUR, events.next()).await;
+        assert!(listening.is_err(), "the stream stays open");
+        assert!(served.try_join_next().is_none(), "the session lives");
+        drop(events);
+        tokio::time::timeout(HOUR, served.join_next()).await.expect("the session ends");
+    }
+}

@@ -1,0 +1,221 @@
+//! The catalogue as MCP tools: described once, at the start, and listed by what a caller may do.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hub::{Catalogue, Effect, Entry};
+use protocol::{Scope, Scopes};
+use rmcp::model::{CacheScope, ListToolsResult, Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use protocol::limits::mcp as limits;
+
+/// Every tool.
+pub(super) struct Tools {
+    listed: Vec<(Scope, Tool)>,
+    names: HashMap<String, &'static str>,
+}
+
+impl Tools {
+    /// Describes every operation of the catalogue.
+    pub(super) fn of(catalogue: &Catalogue) -> Self {
+        let entries = catalogue.entries();
+        Self {
+            // What an owner does with the hub itself stays out of models' way; it can still be called.
+            listed: entries
+                .iter()
+                .filter(|entry| entry.toolset != "admin")
+                .map(|entry| (entry.scope, tool(entry)))
+                .collect(),
+            names: entries.iter().map(|entry| (spelling(entry.name), entry.name)).collect(),
+        }
+    }
+
+    /// The tools of a caller, in the order of the documentation.
+    pub(super) fn list(&self, scopes: Scopes) -> ListToolsResult {
+        let allowed = self.listed.iter().filter(|(scope, _)| scopes.has(*scope));
+        ListToolsResult::with_all_items(allowed.map(|(_, tool)| tool.clone()).collect())
+            .with_ttl_ms(limits::TOOLS_TTL_MS)
+            .with_cache_scope(CacheScope::Private)
+    }
+
+    /// The operation behind a tool's name, spelled with dots or with underscores.
+    pub(super) fn operation<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        match self.names.get(name) {
+            Some(operation) => Cow::Borrowed(operation),
+            None => match self.names.get(&spelling(name)) {
+                Some(operation) => Cow::Borrowed(operation),
+                None => Cow::Borrowed(name),
+            },
+        }
+    }
+}
+
+/// Some hosts refuse dots in the names of tools, so tools are listed without.
+fn spelling(name: &str) -> String {
+    name.replace('.', "_")
+}
+
+fn tool(entry: &Entry) -> Tool {
+    let mut input = entry.input_schema.clone();
+    shorten(&mut input, Keep::Descriptions);
+    if !input.contains_key("properties") {
+        input.insert("properties".to_owned(), json!({}));
+    }
+    let mut output = entry.output_schema.clone();
+    shorten(&mut output, Keep::Nulls);
+    let annotations = ToolAnnotations::new()
+        .read_only(entry.effect == Effect::Read)
+        .destructive(entry.effect == Effect::Destroy)
+        .idempotent(is_idempotent(entry))
+        .open_world(false);
+    Tool::new(spelling(entry.name), entry.doc.clone(), Arc::new(input))
+        .with_raw_output_schema(Arc::new(output))
+        .with_annotations(annotations)
+}
+
+/// Whether asking twice does no more than asking once.
+fn is_idempotent(entry: &Entry) -> bool {
+    let sets_a_state = matches!(
+        entry.name,
+        "ack_read"
+            | "heartbeat_session"
+            | "update_thread_status"
+            | "add_participants"
+            | "remove_participants"
+    );
+    entry.effect == Effect::Read || sets_a_state
+}
+
+/// What a schema for models must not lose.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// Inputs: the words say how to fill a field in. A field that may be null may be left out, and
+    /// saying only that is shorter and understood by every host.
+    Descriptions,
+    /// Outputs: clients hold answers to the schema, so it must say what can be null. It requires
+    /// nothing, because some clients hold refusals to it as well, and empty fields are left out. The
+    /// words stand in the documentation.
+    Nulls,
+}
+
+/// Takes out of a schema what costs space in a model's context and says nothing to it.
+fn shorten(schema: &mut Map<String, Value>, keep: Keep) {
+    for word in ["title", "format", "default"] {
+        schema.remove(word);
+    }
+    choices_as_enum(schema);
+    match keep {
+        Keep::Nulls => {
+            schema.remove("description");
+            schema.remove("minimum");
+            schema.remove("required");
+            // What stands in a list shows itself in every answer; the reference describes it.
+            if let Some(Value::Object(item)) = schema.get_mut("items") {
+                item.retain(|word, _| word == "type");
+            }
+        }
+        Keep::Descriptions => {
+            without_null(schema);
+            if let Some(Value::String(words)) = schema.get_mut("description") {
+                *words = words.replace('\n', " ");
+            }
+        }
+    }
+    for (word, value) in schema.iter_mut() {
+        match (word.as_str(), value) {
+            ("properties" | "$defs", Value::Object(named)) => {
+                named.values_mut().filter_map(Value::as_object_mut).for_each(|s| shorten(s, keep));
+            }
+            (_, Value::Object(inner)) => shorten(inner, keep),
+            (_, Value::Array(several)) => {
+                several.iter_mut().filter_map(Value::as_object_mut).for_each(|s| shorten(s, keep));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A choice between constants is an enumeration, which every host understands.
+fn choices_as_enum(schema: &mut Map<String, Value>) {
+    let Some(Value::Array(choices)) = schema.get("oneOf") else { return };
+    let constants: Option<Vec<Value>> = choices
+        .iter()
+        .map(|choice| choice.get("const").filter(|c| c.is_string()).cloned())
+        .collect();
+    if let Some(constants) = constants {
+        schema.remove("oneOf");
+        schema.insert("type".to_owned(), "string".into());
+        schema.insert("enum".to_owned(), constants.into());
+    }
+}
+
+fn without_null(schema: &mut Map<String, Value>) {
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            schema.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    let Some(Value::Array(choices)) = schema.get_mut("anyOf") else { return };
+    choices.retain(|choice| choice.get("type").is_none_or(|kind| kind != "null"));
+    if let [Value::Object(only)] = choices.as_mut_slice() {
+        let only = std::mem::take(only);
+        schema.remove("anyOf");
+        for (word, value) in only {
+            schema.entry(word).or_insert(value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_fits_into_the_context_it_is_given() {
+        let list = Tools::of(&hub::catalogue()).list(Scopes::ALL);
+        let text = serde_json::to_string(&list).unwrap();
+        assert!(text.len() <= 20 * 1024, "{} bytes", text.len());
+        for tool in &list.tools {
+            assert!(tool.name.len() <= 48, "{} leaves hosts no room for a prefix", tool.name);
+            for schema in [&tool.input_schema, tool.output_schema.as_ref().unwrap()] {
+                assert_eq!(schema["type"], "object", "{}", tool.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_found_in_both_spellings() {
+        let tools = Tools::of(&hub::catalogue());
+        assert_eq!(tools.operation("post_message"), "post_message");
+        assert_eq!(tools.operation("post.message"), "post_message");
+        assert_eq!(tools.operation("no_such"), "no_such");
+    }
+
+    #[test]
+    fn a_field_that_may_be_null_may_be_left_out() {
+        let Value::Object(mut schema) = json!({
+            "type": "object",
+            "properties": {
+                "title": { "type": ["string", "null"], "description": "Words." },
+                "status": { "anyOf": [{ "enum": ["a"], "type": "string" }, { "type": "null" }] },
+                "limit": { "type": ["integer", "null"], "format": "uint32", "minimum": 0 },
+            },
+        }) else {
+            unreachable!()
+        };
+        shorten(&mut schema, Keep::Descriptions);
+        let expected = json!({
+            "title": { "type": "string", "description": "Words." },
+            "status": { "enum": ["a"], "type": "string" },
+            "limit": { "type": "integer", "minimum": 0 },
+        });
+        assert_eq!(schema["properties"], expected);
+    }
+}

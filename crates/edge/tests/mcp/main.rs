@@ -1,0 +1,15 @@
+//! MCP over HTTP and over streams, as clients of both eras see it.
+#[cfg(test)]
+mod edge;
+#[cfg(test)]
+mod legacy;
+#[cfg(test)]
+mod modern;
+#[cfg(test)]
+mod refusals;
+#[cfg(test)]
+mod resources;
+#[cfg(test)]
+mod sessions;
+#[cfg(test)]
+mod stream;

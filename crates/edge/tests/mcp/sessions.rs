@@ -1,0 +1,69 @@
+//! How long sessions of the older era live.
+
+use bytes::Bytes;
+use http::{Method, Request, Response};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use protocol::Role;
+use serde_json::{Value, json};
+use testkit::{TestHub, caller};
+use tower::ServiceExt;
+use waystation_edge::mcp::{HttpService, HttpSettings, Server, http_service};
+
+use crate::edge::{LEGACY, app};
+
+type Answer = Response<BoxBody<Bytes, std::convert::Infallible>>;
+
+async fn send(service: &HttpService<Server>, method: Method, id: &str, body: Value) -> Answer {
+    let mut request = Request::builder()
+        .method(method)
+        .uri("/mcp")
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .extension(caller("ada", Role::Worker));
+    if !id.is_empty() {
+        request = request.header("mcp-session-id", id).header("mcp-protocol-version", LEGACY);
+    }
+    let request = request.body(Full::new(Bytes::from(body.to_string()))).unwrap();
+    service.clone().oneshot(request).await.unwrap()
+}
+
+async fn begin(service: &HttpService<Server>) -> String {
+    let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": LEGACY,
+        "capabilities": {},
+        "clientInfo": { "name": "test", "version": "0" },
+    } });
+    let answer = send(service, Method::POST, "", body).await;
+    let id = answer.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    answer.into_body().collect().await.unwrap();
+    id
+}
+
+async fn ping(service: &HttpService<Server>, id: &str) -> u16 {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    send(service, Method::POST, id, body).await.status().as_u16()
+}
+
+#[tokio::test]
+async fn open_streams_end_when_the_hub_stops() {
+    let hub = TestHub::start();
+    let service = http_service(app(&hub), &HttpSettings::default());
+    let id = begin(&service).await;
+    let events = send(&service, Method::GET, &id, json!(null)).await.into_body();
+    hub.hub.stopping.cancel();
+    crate::edge::soon(events.collect()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_caller_has_so_many_sessions_and_no_more() {
+    let hub = TestHub::start();
+    let service = http_service(app(&hub), &HttpSettings::default());
+    let first = begin(&service).await;
+    let second = begin(&service).await;
+    for _ in 2..101 {
+        begin(&service).await;
+    }
+    assert_eq!(ping(&service, &first).await, 404);
+    assert_eq!(ping(&service, &second).await, 200);
+}

@@ -1,0 +1,152 @@
+//! MCP on a pair of streams: standard input and output, the private socket.
+
+use protocol::Role;
+use serde_json::{Value, json};
+use testkit::{TestHub, caller};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use waystation_edge::mcp::serve_stream;
+
+use crate::edge::{LEGACY, MODERN, app, soon, until};
+
+struct Client {
+    hub: TestHub,
+    writer: WriteHalf<DuplexStream>,
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    served: JoinSet<std::io::Result<()>>,
+    stop: CancellationToken,
+}
+
+impl Client {
+    fn start() -> Self {
+        let hub = TestHub::start();
+        let (ours, theirs) = tokio::io::duplex(4096);
+        let (reader, writer) = tokio::io::split(theirs);
+        let stop = CancellationToken::new();
+        let mut served = JoinSet::new();
+        let caller = caller("ada", Role::Worker);
+        served.spawn(serve_stream(app(&hub), caller, reader, writer, stop.clone()));
+        let (reader, writer) = tokio::io::split(ours);
+        Self { hub, writer, lines: BufReader::new(reader).lines(), served, stop }
+    }
+
+    async fn write(&mut self, text: &str) {
+        soon(self.writer.write_all(text.as_bytes())).await.unwrap();
+        soon(self.writer.write_all(b"\n")).await.unwrap();
+    }
+
+    async fn read(&mut self) -> Value {
+        let line = soon(self.lines.next_line()).await.unwrap().expect("an answer comes");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    async fn ask(&mut self, id: i64, method: &str, params: Value) -> Value {
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.write(&body.to_string()).await;
+        self.read().await
+    }
+
+    async fn initialize(&mut self) {
+        let params = json!({
+            "protocolVersion": LEGACY,
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "0" },
+        });
+        let greeting = self.ask(0, "initialize", params).await;
+        assert_eq!(greeting["result"]["serverInfo"]["name"], "waystation");
+        self.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string())
+            .await;
+    }
+
+    async fn tool(&mut self, name: &str, arguments: Value) -> Value {
+        let params = json!({ "name": name, "arguments": arguments });
+        self.ask(5, "tools/call", params).await["result"].clone()
+    }
+
+    async fn end(mut self) -> std::io::Result<()> {
+        soon(self.writer.shutdown()).await.unwrap();
+        soon(self.served.join_next()).await.unwrap().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_client_works_and_leaves() {
+    let mut client = Client::start();
+    client.initialize().await;
+    let created = client.tool("create_thread", json!({ "title": "Release" })).await;
+    let thread = created["structuredContent"]["thread_id"].as_str().unwrap().to_owned();
+    let uri = format!("threads://{thread}");
+    let subscribed = client.ask(6, "resources/subscribe", json!({ "uri": uri })).await;
+    assert_eq!(subscribed["result"], json!({}));
+    let post = json!({ "thread_id": thread, "kind": "chat", "body": "hi", "idempotency_key": "k" });
+    client.hub.ok(&caller("ada", Role::Worker), "post_message", post).await;
+    assert_eq!(client.read().await["method"], "notifications/resources/updated");
+    let hub = std::sync::Arc::clone(&client.hub.hub);
+    client.end().await.unwrap();
+    until(|| hub.live.watchers() == 0).await;
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_before_it_begins_is_no_error() {
+    Client::start().end().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_answered_and_the_stream_goes_on() {
+    let mut client = Client::start();
+    client.write("{\"jsonrpc\":").await;
+    assert_eq!(client.read().await["error"]["code"], -32700);
+    client
+        .write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled" }).to_string())
+        .await;
+    client.initialize().await;
+    client.write("[]").await;
+    assert_eq!(client.read().await["error"]["code"], -32600);
+    client.write("").await;
+    let long = "x".repeat(protocol::limits::BODY_BYTES_MAX + 1);
+    client.write(&long).await;
+    let refused = client.read().await;
+    assert_eq!(refused["error"]["code"], -32600);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("larger"));
+    let listed = client.tool("list_threads", json!({})).await;
+    assert_eq!(listed["structuredContent"]["threads"], json!([]));
+    client.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_newer_era_works_without_a_greeting() {
+    let mut client = Client::start();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let found = client.ask(1, "server/discover", json!({ "_meta": meta })).await;
+    assert!(found["result"]["capabilities"]["tools"].is_object());
+    let ada = caller("ada", Role::Worker);
+    let thread = client.hub.ok(&ada, "create_thread", json!({ "title": "Release" })).await;
+    let uri = format!("threads://{}", thread["thread_id"].as_str().unwrap());
+    let params = json!({ "notifications": { "resourceSubscriptions": [uri] }, "_meta": meta });
+    let acknowledged = client.ask(2, "subscriptions/listen", params).await;
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    let hub = std::sync::Arc::clone(&client.hub.hub);
+    until(|| hub.live.watchers() == 1).await;
+    let post = json!({
+        "thread_id": thread["thread_id"], "kind": "chat", "body": "hi", "idempotency_key": "k",
+    });
+    client.hub.ok(&ada, "post_message", post).await;
+    assert_eq!(client.read().await["params"]["uri"], uri);
+    client.hub.hub.stopping.cancel();
+    assert!(client.read().await.get("result").is_some(), "the subscription ends well");
+    client.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_it_is_told_to() {
+    let mut client = Client::start();
+    client.initialize().await;
+    client.stop.cancel();
+    soon(client.served.join_next()).await.unwrap().unwrap().unwrap();
+}

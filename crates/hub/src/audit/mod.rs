@@ -1,0 +1,21 @@
+//! The audit trail: sealed as it grows, verified by anyone, exported as text.
+mod checkpoint;
+mod commitment;
+mod error;
+mod export;
+mod keys;
+mod prove;
+mod record;
+mod sealer;
+mod verify;
+
+pub use checkpoint::{checkpoint, open_checkpoint};
+pub use commitment::Commitment;
+pub(crate) use commitment::OwnedEntry;
+pub use error::AuditError;
+pub use export::{Exported, export};
+pub use keys::{SealKey, TrustedKeys};
+pub use prove::{Proof, prove};
+pub use record::{EntryRecord, SealRecord};
+pub use sealer::Sealer;
+pub use verify::{Problem, Progress, Report, Verification, verify};

@@ -1,0 +1,129 @@
+//! Brings the search index up to the log, behind the write path and never in its way.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use store::{MessageRow, SearchDoc, SearchIndex, Store, StoreError, Tx};
+use tokio_util::sync::CancellationToken;
+
+use crate::live::Live;
+
+/// Messages taken in at once.
+const BATCH: usize = 256;
+/// After a full batch the indexer rests so many times as long as the batch took: in a flood of posts it
+/// takes an eighth of one core and catches up afterwards.
+const REST: u32 = 7;
+/// How long it rests after an error.
+const STEP_ASIDE: Duration = Duration::from_millis(100);
+/// Looks by itself now and then: another hub may have written to the same database.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Runs until it is stopped.
+pub(crate) async fn run(
+    store: Store,
+    index: SearchIndex,
+    live: Arc<Live>,
+    stop: CancellationToken,
+) {
+    let mut watch = live.watch();
+    watch.add_everything();
+    let mut has_failed = false;
+    while !stop.is_cancelled() {
+        #[expect(clippy::disallowed_methods, reason = "measures how long the batch takes")]
+        let began = Instant::now();
+        match take_in(&store, &index).await {
+            Ok(0) => {
+                has_failed = false;
+                tokio::select! {
+                    () = watch.changed() => {}
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = stop.cancelled() => return,
+                }
+            }
+            Ok(taken) => {
+                has_failed = false;
+                if taken == BATCH {
+                    tokio::time::sleep(began.elapsed() * REST).await;
+                }
+            }
+            Err(StoreError::Closed | StoreError::Failed) => return,
+            Err(error) => {
+                // Said once, however often it is tried again.
+                if !has_failed {
+                    tracing::warn!(%error, "the search index fell behind; trying again");
+                }
+                has_failed = true;
+                tokio::time::sleep(STEP_ASIDE).await;
+            }
+        }
+    }
+}
+
+/// Takes in one batch; answers how many messages it held.
+async fn take_in(store: &Store, index: &SearchIndex) -> Result<usize, StoreError> {
+    let settled = store.read(settled_row).await?;
+    let upto = index.indexed_upto();
+    if settled <= upto {
+        return Ok(0);
+    }
+    let docs: Vec<SearchDoc> = store.read(move |tx| read_docs(tx, upto, settled)).await?;
+    let Some(last) = docs.last().map(|doc| doc.row) else { return Ok(0) };
+    let count = docs.len();
+    index.index(docs, last).await?;
+    Ok(count)
+}
+
+fn settled_row(tx: &mut Tx<'_>) -> Result<i64, StoreError> {
+    tx.settled_message_row()
+}
+
+fn read_docs(tx: &mut Tx<'_>, after: i64, settled: i64) -> Result<Vec<SearchDoc>, StoreError> {
+    let mut workspaces: HashMap<i64, String> = HashMap::new();
+    let mut docs = Vec::new();
+    for message in tx.log_after(after, BATCH)? {
+        if message.row > settled {
+            break;
+        }
+        let workspace = if let Some(known) = workspaces.get(&message.thread_row) {
+            known.clone()
+        } else {
+            let found = tx.thread_workspace(message.thread_row)?.unwrap_or_default();
+            workspaces.insert(message.thread_row, found.clone());
+            found
+        };
+        docs.push(doc(message, workspace));
+    }
+    Ok(docs)
+}
+
+fn doc(message: MessageRow, workspace: String) -> SearchDoc {
+    let mut text = message.body;
+    if let Some(Ok(metadata)) = message.metadata.as_deref().map(serde_json::from_str::<Value>) {
+        add_words(&metadata, &mut text);
+    }
+    SearchDoc {
+        row: message.row,
+        thread_row: message.thread_row,
+        seq: message.seq,
+        workspace,
+        sender: message.sender,
+        kind: message.kind.code(),
+        created: message.created,
+        text,
+    }
+}
+
+/// The texts of a JSON value; its keys say nothing to someone who searches.
+fn add_words(value: &Value, text: &mut String) {
+    match value {
+        Value::String(words) => {
+            text.push(' ');
+            text.push_str(words);
+        }
+        Value::Array(items) => items.iter().for_each(|item| add_words(item, text)),
+        Value::Object(fields) => fields.values().for_each(|field| add_words(field, text)),
+        _ => {}
+    }
+}

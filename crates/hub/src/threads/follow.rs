@@ -1,0 +1,52 @@
+//! Following a thread: to be told that something happened in it, for as long as one may read it.
+
+use std::sync::Arc;
+
+use protocol::{Caller, ThreadId};
+
+use super::rules;
+use crate::call::Call;
+use crate::error::Result;
+use crate::hub::Hub;
+use crate::live::Watch;
+
+/// One who follows a thread; dropping it ends that.
+pub struct Follow {
+    hub: Arc<Hub>,
+    caller: Arc<Caller>,
+    thread: ThreadId,
+    watch: Watch,
+}
+
+/// Follows a thread, if the caller may read it. What happens after this returns is not missed.
+pub async fn follow(call: &Call, thread_id: &str) -> Result<Follow> {
+    let thread = rules::thread_id(thread_id)?;
+    let mut watch = call.hub.live.watch();
+    let caller = Arc::clone(&call.identity.caller);
+    let reader = Arc::clone(&caller);
+    let row = call.read(move |tx| Ok(rules::enter(tx, thread, &reader, "read")?.row)).await?;
+    watch.add_thread(row);
+    Ok(Follow { hub: Arc::clone(&call.hub), caller, thread, watch })
+}
+
+impl Follow {
+    /// Waits until something happened since the last call. `false` when there is nothing more to be
+    /// told: the caller left the thread, its token ended, or the hub stops.
+    pub async fn changed(&self) -> bool {
+        tokio::select! {
+            () = self.watch.changed() => self.may_read().await,
+            () = self.hub.stopping.cancelled() => false,
+        }
+    }
+
+    async fn may_read(&self) -> bool {
+        let (caller, thread) = (Arc::clone(&self.caller), self.thread);
+        self.caller.exp > self.hub.now()
+            && self
+                .hub
+                .store
+                .read(move |tx| rules::enter(tx, thread, &caller, "read").map(drop))
+                .await
+                .is_ok()
+    }
+}

@@ -1,0 +1,294 @@
+//! Whatever a client sends, the door answers with a code and a field, and nothing is lost or broken.
+
+use serde_json::{Value, json};
+use testkit::{On, TestHub, generous, naughty};
+use tokio_util::sync::CancellationToken;
+use waystation_hub::Input;
+
+use crate::world::{coordinator, messages, open, operator, refusal, worker};
+
+crate::on_both! {
+    naughty_text_is_kept_to_the_letter_or_refused
+    naughty_text_in_every_text_field_breaks_nothing
+}
+
+/// Codes that say the client is wrong, never the hub.
+fn assert_clients_fault(code: protocol::ErrorCode, about: &str) {
+    let status = code.http_status();
+    assert!((400..500).contains(&status), "{about}: {code} is {status}");
+}
+
+async fn naughty_text_is_kept_to_the_letter_or_refused(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let author = worker("author");
+    let mut kept = Vec::new();
+    let lines = naughty::LINES.iter().map(|line| (*line).to_owned()).chain(naughty::long());
+    for text in lines {
+        let input = json!({
+            "thread_id": thread, "body": text, "metadata": { "text": text.chars().take(500).collect::<String>() }
+        });
+        hub.ok(&author, "post_message", input).await;
+        kept.push(text);
+    }
+    let mut since = 0;
+    let mut found = Vec::new();
+    loop {
+        let input = json!({ "thread_id": thread, "since_seq": since, "limit": 200 });
+        let page = hub.ok(&author, "read_messages", input).await;
+        for message in page["messages"].as_array().unwrap() {
+            let body = message["body"].as_str().unwrap();
+            let start: String = body.chars().take(500).collect();
+            assert_eq!(message["metadata"]["text"], json!(start));
+            found.push(body.to_owned());
+        }
+        since = page["next_seq"].as_i64().unwrap();
+        if page["has_more"] == false {
+            break;
+        }
+    }
+    assert_eq!(found, kept);
+    hub.ok(&author, "summarize_thread", json!({ "thread_id": thread })).await;
+    hub.stop().await;
+}
+
+async fn naughty_text_in_every_text_field_breaks_nothing(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let mut texts: Vec<String> = naughty::LINES.iter().map(|line| (*line).to_owned()).collect();
+    texts.push("a\u{0}b".to_owned());
+    texts.push("\u{0}".to_owned());
+    texts.push(String::new());
+    texts.push("x".repeat(10_000));
+    for entry in hub.catalogue.entries() {
+        let properties = entry.input_schema["properties"].as_object().unwrap();
+        for (field, schema) in properties {
+            let is_list = schema["type"] == "array" || schema["type"] == json!(["array", "null"]);
+            for text in &texts {
+                let mut input = sample(entry.name, &thread);
+                input[field.as_str()] = if is_list { json!([text]) } else { json!(text) };
+                let Err(error) = hub.call(&operator(), entry.name, input).await else { continue };
+                let about = format!("{}.{field} = {text:?}", entry.name);
+                assert_clients_fault(error.code(), &about);
+                if error.code().name() == "VALIDATION_ERROR" {
+                    let body = error.body("req".to_owned());
+                    let named = body.field.unwrap_or_default();
+                    assert!(named.starts_with(field.as_str()), "{about}: {}", body.message);
+                }
+            }
+        }
+    }
+    hub.ok(&operator(), "get_thread", json!({ "thread_id": thread })).await;
+    hub.stop().await;
+}
+
+/// An input that works, for each operation.
+fn sample(operation: &str, thread: &str) -> Value {
+    match operation {
+        "create_thread" => json!({ "title": "x" }),
+        "post_message" => json!({ "thread_id": thread, "body": "x" }),
+        "ack_read" => json!({ "thread_id": thread, "last_read_seq": 0 }),
+        "get_message" => json!({ "thread_id": thread, "message_id": "msg_x" }),
+        "update_thread_status" => json!({ "thread_id": thread, "status": "active" }),
+        "add_participants" => json!({ "thread_id": thread, "participants": ["author"] }),
+        "remove_participants" => json!({ "thread_id": thread, "participants": ["nobody"] }),
+        "heartbeat_session" => json!({ "runtime": "codex_cli" }),
+        "issue_token" => json!({ "agent_id": "x" }),
+        "revoke_token" => json!({ "jti": "x" }),
+        "wait_for_messages" => json!({ "thread_id": thread, "timeout_ms": 0 }),
+        "get_thread" | "read_messages" | "summarize_thread" => json!({ "thread_id": thread }),
+        "search_messages" => json!({ "query": "word", "thread_id": thread }),
+        _ => json!({}),
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_json_object_is_refused_by_every_operation() {
+    let hub = TestHub::start();
+    let mut inputs: Vec<Vec<u8>> = [
+        "",
+        " ",
+        "{",
+        "}",
+        "[]",
+        "[{}]",
+        "null",
+        "true",
+        "1",
+        "\"x\"",
+        "{]",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{a:1}",
+        "{'a':1}",
+        "{}{}",
+        "{} x",
+        "{\"a\":01}",
+        "{\"a\":+1}",
+        "{\"a\":.5}",
+        "{\"a\":NaN}",
+        "{\"a\":\"\\x\"}",
+        "{\"a\":\"\\ud800\"}",
+        "{\"a\":\"\u{1}\"}",
+        "\u{feff}{}",
+        "<a/>",
+        "a=b",
+        "// comment\n{}",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec();
+    inputs.push(b"{\"title\":\"\xff\xfe\"}".to_vec());
+    inputs.push(b"{\"title\":\"\xc0\xaf\"}".to_vec());
+    inputs.push(b"{\"title\":\"\xed\xa0\x80\"}".to_vec());
+    inputs.push(b"\x00".to_vec());
+    inputs.push(b"\x1f\x8b\x08\x00".to_vec());
+    inputs.push(format!("{}{}", "[".repeat(1_000_000), "").into_bytes());
+    inputs.push(format!("{{\"metadata\":{}", "{\"a\":".repeat(100_000)).into_bytes());
+    inputs.push(format!("{{\"title\":\"{}\"}}", "x".repeat(1024 * 1024)).into_bytes());
+    // Every field in its place, but as a list.
+    inputs.push(br#"["A title","conversation",[],null,null]"#.to_vec());
+    for entry in hub.catalogue.entries() {
+        for input in &inputs {
+            let shown = String::from_utf8_lossy(&input[..input.len().min(60)]).into_owned();
+            match hub.call_text(&operator(), entry.name, input.clone()).await {
+                Ok(answer) => panic!("{} took {shown} and answered {answer}", entry.name),
+                Err(error) => assert_clients_fault(error.code(), &shown),
+            }
+        }
+    }
+    let listed = hub.ok(&operator(), "list_threads", json!({})).await;
+    assert_eq!(listed["threads"], json!([]));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn an_unknown_field_is_named_with_its_nearest_neighbour() {
+    let hub = TestHub::start();
+    let thread = open(&hub).await;
+    for (operation, field, nearest) in [
+        ("post_message", "bodyy", "body"),
+        ("post_message", "idempotencyKey", "idempotency_key"),
+        ("post_message", "threadid", "thread_id"),
+        ("create_thread", "participant", "participants"),
+        ("read_messages", "sinceseq", "since_seq"),
+        ("ack_read", "last_read", "last_read_seq"),
+        ("wait_for_messages", "timeout", "timeout_ms"),
+        ("list_threads", "unread_onli", "unread_only"),
+    ] {
+        let mut input = sample(operation, &thread);
+        input[field] = json!("x");
+        let error = refusal(&hub, &operator(), operation, input).await;
+        assert_eq!(error.code.name(), "VALIDATION_ERROR");
+        assert_eq!(error.field.as_deref(), Some(field));
+        assert!(error.message.contains(field), "{}", error.message);
+        assert_eq!(error.hint.as_deref(), Some(&*format!("did you mean {nearest}?")), "{field}");
+    }
+    let mut far = sample("post_message", &thread);
+    far["zebra"] = json!(1);
+    let error = refusal(&hub, &operator(), "post_message", far).await;
+    assert!(error.hint.unwrap().contains("post_message takes: "));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_field_that_stands_there_twice_is_refused_by_name() {
+    let hub = TestHub::start();
+    let thread = open(&hub).await;
+    for text in [
+        format!(r#"{{"thread_id":"{thread}","body":"a","body":"b"}}"#),
+        format!(r#"{{"thread_id":"{thread}","body":"a","body":"a"}}"#),
+        format!(r#"{{"thread_id":"{thread}","body":"a","\u0062ody":"a"}}"#),
+    ] {
+        let error = hub.call_text(&worker("author"), "post_message", text.into_bytes()).await;
+        let error = error.unwrap_err().body("req".to_owned());
+        assert_eq!(error.code.name(), "VALIDATION_ERROR");
+        assert_eq!(error.field.as_deref(), Some("body"), "{}", error.message);
+        assert!(error.message.contains("body"), "{}", error.message);
+    }
+    assert!(messages(&hub, &thread).await.is_empty());
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn numbers_out_of_range_name_their_field() {
+    let hub = TestHub::start();
+    let thread = open(&hub).await;
+    let numbers = [
+        "-1",
+        "1.5",
+        "1e3",
+        "-0.0",
+        "1e400",
+        "99999999999999999999",
+        "-99999999999999999999",
+        "18446744073709551616",
+        "\"1\"",
+        "[1]",
+        "{}",
+        "true",
+    ];
+    for (operation, field) in [
+        ("read_messages", "since_seq"),
+        ("read_messages", "limit"),
+        ("ack_read", "last_read_seq"),
+        ("wait_for_messages", "timeout_ms"),
+        ("summarize_thread", "max_messages"),
+        ("post_message", "schema_version"),
+        ("issue_token", "ttl_seconds"),
+    ] {
+        for number in numbers {
+            let mut sample = sample(operation, &thread);
+            sample.as_object_mut().unwrap().remove(field);
+            let text = sample.to_string();
+            let text = format!(
+                r#"{{"{field}":{number}{}{}"#,
+                if sample == json!({}) { "" } else { "," },
+                &text[1..]
+            );
+            let Err(error) = hub.call_text(&operator(), operation, text.clone().into_bytes()).await
+            else {
+                panic!("{operation} took {text}");
+            };
+            let error = error.body("req".to_owned());
+            assert_eq!(error.code.name(), "VALIDATION_ERROR", "{text}");
+            // A number that no JSON reader can hold is malformed JSON to some.
+            let named = error.field.as_deref() == Some(field) || number == "1e400";
+            assert!(named, "{text}: {}", error.message);
+        }
+    }
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_parsed_object_is_held_to_the_same_limits_as_text() {
+    let hub = TestHub::start();
+    let thread = open(&hub).await;
+    let mut deep = json!({});
+    for _ in 0..64 {
+        deep = json!({ "a": deep });
+    }
+    let large = json!({ "thread_id": thread, "body": "x".repeat(1024 * 1024) });
+    let deep = json!({ "thread_id": thread, "body": "x", "metadata": deep });
+    for (input, code) in [(deep, "VALIDATION_ERROR"), (large, "PAYLOAD_TOO_LARGE")] {
+        let text = hub.code(&worker("author"), "post_message", input.clone()).await;
+        let Value::Object(map) = input else { panic!("it is an object") };
+        let call = hub.hub.call(worker("author"), None, CancellationToken::new());
+        let parsed = hub.catalogue.call(call, "post_message", Input::Map(map)).await;
+        let parsed = parsed.err().map(|error| error.code().name());
+        assert_eq!((text, parsed), (code, Some(code)));
+    }
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn an_unknown_operation_is_named_with_its_nearest_neighbour() {
+    let hub = TestHub::start();
+    let error = refusal(&hub, &coordinator(), "post_mesage", json!({})).await;
+    assert_eq!(error.code.name(), "UNKNOWN_OPERATION");
+    assert_eq!(error.hint.as_deref(), Some("did you mean post_message?"));
+    for name in naughty::LINES {
+        assert_eq!(hub.code(&coordinator(), name, json!({})).await, "UNKNOWN_OPERATION");
+    }
+    hub.stop().await;
+}

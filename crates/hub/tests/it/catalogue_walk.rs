@@ -1,0 +1,373 @@
+//! Tests that walk every operation there is, for ever: scopes, names, schemas, roles, workspaces.
+
+use std::sync::Arc;
+
+use protocol::Role::{Observer, Operator, Orchestrator, Plugin, Service, Worker};
+use protocol::{Caller, Role, Scope, Scopes};
+use serde_json::{Map, Value, json};
+use testkit::{TestHub, caller, caller_in};
+
+#[tokio::test]
+async fn nobody_gets_past_the_scope_of_any_operation() {
+    let hub = TestHub::start();
+    for entry in hub.catalogue.entries() {
+        let others = Scope::ALL.into_iter().filter(|scope| *scope != entry.scope);
+        let scopes = others.fold(Scopes::default(), Scopes::with);
+        let without = Arc::new(Caller { scopes, ..(*caller("a", Operator)).clone() });
+        // Not even a malformed input says anything to somebody who may not ask.
+        for input in [b"{}".to_vec(), b"{".to_vec()] {
+            let error = hub.call_text(&without, entry.name, input).await.unwrap_err();
+            assert_eq!(error.code().name(), "FORBIDDEN", "{}", entry.name);
+            assert!(error.to_string().contains(entry.scope.name()), "{error}");
+        }
+    }
+    hub.stop().await;
+}
+
+#[test]
+fn names_routes_scopes_effects_and_input_schemas_are_as_written_down() {
+    let catalogue = waystation_hub::catalogue();
+    let mut shown = Map::new();
+    for entry in catalogue.entries() {
+        let about = json!({
+            "route": format!("{:?} {}", entry.route.method, entry.route.path),
+            "scope": entry.scope.name(),
+            "effect": format!("{:?}", entry.effect),
+            "quota": format!("{:?}", entry.quota),
+            "toolset": entry.toolset,
+            "input": entry.input_schema,
+        });
+        assert_eq!(shown.insert(entry.name.to_owned(), about), None, "{} twice", entry.name);
+    }
+    insta::assert_json_snapshot!("catalogue", Value::Object(shown));
+}
+
+#[test]
+fn every_operation_documents_itself_and_refuses_what_it_does_not_know() {
+    for entry in waystation_hub::catalogue().entries() {
+        assert!(entry.doc.trim().len() > 20, "{} says nothing of itself", entry.name);
+        let schema = &entry.input_schema;
+        assert_eq!(schema.get("additionalProperties"), Some(&json!(false)), "{}", entry.name);
+        let properties = schema.get("properties").and_then(Value::as_object).unwrap();
+        for (name, property) in properties {
+            let doc = property.get("description").and_then(Value::as_str).unwrap_or_default();
+            assert!(!doc.trim().is_empty(), "{}.{name} says nothing of itself", entry.name);
+        }
+        for parameter in entry.route.parameters() {
+            assert!(properties.contains_key(parameter), "{} has no {parameter}", entry.name);
+        }
+        assert!(!entry.output_schema.is_empty(), "{} does not describe its answer", entry.name);
+    }
+}
+
+#[test]
+fn no_two_operations_share_a_name_or_a_route() {
+    let catalogue = waystation_hub::catalogue();
+    let mut routes: Vec<String> = catalogue
+        .entries()
+        .iter()
+        .map(|entry| format!("{:?} {}", entry.route.method, entry.route.path))
+        .collect();
+    routes.sort();
+    let count = routes.len();
+    routes.dedup();
+    assert_eq!(routes.len(), count);
+}
+
+/// What an operation is about, which decides what a stranger to it hears.
+#[derive(Clone, Copy, PartialEq)]
+enum About {
+    /// A thread: foreign and missing ones are not found, outsiders are forbidden.
+    Thread,
+    /// A token: foreign and missing ones are not found.
+    Token,
+    /// The caller's workspace, named in the payload: another one is out of scope.
+    NamedWorkspace,
+    /// The caller's workspace: it shows nothing of another.
+    OwnWorkspace,
+}
+
+/// One row of the matrix.
+struct Row {
+    operation: &'static str,
+    about: About,
+    /// Who may ask at all.
+    roles: &'static [Role],
+    /// An input that works, about a thread, message or token.
+    input: fn(&Objects) -> Value,
+}
+
+const EVERYONE: &[Role] = &[Operator, Orchestrator, Worker, Observer, Service];
+const WRITERS: &[Role] = &[Operator, Orchestrator, Worker, Service];
+const AGENTS: &[Role] = &[Operator, Orchestrator, Worker];
+const SEERS: &[Role] = &[Operator, Orchestrator, Worker, Observer];
+const OPERATOR: &[Role] = &[Operator];
+
+/// Every operation × every role × {own, outside, foreign, missing}.
+const MATRIX: &[Row] = &[
+    Row {
+        operation: "create_thread",
+        about: About::NamedWorkspace,
+        roles: WRITERS,
+        input: |o| json!({ "title": "New", "workspace_id": o.workspace }),
+    },
+    Row {
+        operation: "list_threads",
+        about: About::OwnWorkspace,
+        roles: EVERYONE,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "get_thread",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "thread_id": o.thread }),
+    },
+    Row {
+        operation: "post_message",
+        about: About::Thread,
+        roles: WRITERS,
+        input: |o| json!({ "thread_id": o.thread, "body": "hello" }),
+    },
+    Row {
+        operation: "read_messages",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "thread_id": o.thread }),
+    },
+    Row {
+        operation: "wait_for_messages",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "thread_id": o.thread, "timeout_ms": 0 }),
+    },
+    Row {
+        operation: "ack_read",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "thread_id": o.thread, "last_read_seq": 1 }),
+    },
+    Row {
+        operation: "get_message",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "thread_id": o.thread, "message_id": o.message }),
+    },
+    Row {
+        operation: "search_messages",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "query": "word", "thread_id": o.thread }),
+    },
+    Row {
+        operation: "summarize_thread",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "thread_id": o.thread }),
+    },
+    Row {
+        operation: "update_thread_status",
+        about: About::Thread,
+        roles: WRITERS,
+        input: |o| json!({ "thread_id": o.thread, "status": "blocked" }),
+    },
+    Row {
+        operation: "add_participants",
+        about: About::Thread,
+        roles: WRITERS,
+        input: |o| json!({ "thread_id": o.thread, "participants": ["newcomer"] }),
+    },
+    Row {
+        operation: "remove_participants",
+        about: About::Thread,
+        roles: WRITERS,
+        input: |o| json!({ "thread_id": o.thread, "participants": [o.caller] }),
+    },
+    Row {
+        operation: "heartbeat_session",
+        about: About::NamedWorkspace,
+        roles: AGENTS,
+        input: |o| json!({ "runtime": "codex_cli", "workspace_id": o.workspace }),
+    },
+    Row {
+        operation: "list_sessions",
+        about: About::OwnWorkspace,
+        roles: SEERS,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "issue_token",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({ "agent_id": "someone" }),
+    },
+    Row {
+        operation: "list_tokens",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "revoke_token",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "jti": o.jti }),
+    },
+    Row {
+        operation: "read_audit",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({}),
+    },
+];
+
+const OWN: &str = "wk_mobile_core";
+const OTHER: &str = "wk_other";
+
+/// What a row's input names.
+struct Objects {
+    workspace: &'static str,
+    caller: String,
+    thread: String,
+    message: String,
+    jti: String,
+}
+
+impl Objects {
+    /// Fresh ones in a workspace, in which an agent takes part. Their text is a canary.
+    async fn fresh(hub: &TestHub, workspace: &'static str, agent: &str) -> Self {
+        let owner = caller_in(workspace, &format!("canary_{workspace}"), Operator);
+        let text = |value: &Value, key: &str| value[key].as_str().unwrap().to_owned();
+        let input = json!({ "title": format!("canary {workspace}"), "participants": [agent] });
+        let thread = text(&hub.ok(&owner, "create_thread", input).await, "thread_id");
+        let input = json!({ "thread_id": thread, "body": format!("canary {workspace}") });
+        let message = text(&hub.ok(&owner, "post_message", input).await, "message_id");
+        let beat = json!({ "runtime": "codex_cli" });
+        hub.ok(&owner, "heartbeat_session", beat).await;
+        let token = json!({ "agent_id": format!("canary_{workspace}") });
+        let jti = text(&hub.ok(&owner, "issue_token", token).await, "jti");
+        Self { workspace, caller: agent.to_owned(), thread, message, jti }
+    }
+
+    /// Well-formed names of things that are not there.
+    fn missing(agent: &str) -> Self {
+        Self {
+            workspace: OWN,
+            caller: agent.to_owned(),
+            thread: "th_01JXYZ0000000000000000000".to_owned(),
+            message: "msg_0000000000G00000000000000".to_owned(),
+            jti: "jti_01JXYZ0000000000000000000".to_owned(),
+        }
+    }
+}
+
+#[test]
+fn every_operation_stands_in_the_matrix() {
+    let mut rows: Vec<&str> = MATRIX.iter().map(|row| row.operation).collect();
+    let catalogue = waystation_hub::catalogue();
+    let mut names: Vec<&str> = catalogue.entries().iter().map(|entry| entry.name).collect();
+    rows.sort_unstable();
+    names.sort_unstable();
+    assert_eq!(rows, names, "give every operation exactly one row of the matrix");
+}
+
+#[tokio::test]
+async fn every_role_gets_what_the_matrix_says_in_its_own_workspace() {
+    let hub = TestHub::start();
+    for (row, role) in cells() {
+        let agent = format!("the_{role}");
+        let by = caller(&agent, role);
+        let own = Objects::fresh(&hub, OWN, &agent).await;
+        let expected = if row.roles.contains(&role) { "ok" } else { "FORBIDDEN" };
+        assert_eq!(outcome(&hub, &by, row, &own).await.0, expected, "{} {role}", row.operation);
+        // Somebody of the same workspace who does not take part.
+        let outside = Objects::fresh(&hub, OWN, "somebody_else").await;
+        let outsider = Objects { caller: agent, ..outside };
+        let expected = match (row.about, role.has_authority()) {
+            (About::Thread, false) => "FORBIDDEN",
+            _ => expected,
+        };
+        let (code, _) = outcome(&hub, &by, row, &outsider).await;
+        assert_eq!(code, expected, "{} {role} outside", row.operation);
+    }
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_foreign_object_answers_exactly_like_a_missing_one() {
+    let hub = TestHub::start();
+    for (row, role) in cells() {
+        let agent = format!("the_{role}");
+        let by = caller(&agent, role);
+        let foreign = Objects::fresh(&hub, OTHER, &agent).await;
+        let (code, told) = outcome(&hub, &by, row, &foreign).await;
+        let (missing_code, missing) = outcome(&hub, &by, row, &Objects::missing(&agent)).await;
+        let expected = match (row.roles.contains(&role), row.about) {
+            (false, _) => ("FORBIDDEN", "FORBIDDEN"),
+            (true, About::Thread | About::Token) => ("NOT_FOUND", "NOT_FOUND"),
+            (true, About::NamedWorkspace) => ("OUT_OF_SCOPE_WORKSPACE", "ok"),
+            (true, About::OwnWorkspace) => ("ok", "ok"),
+        };
+        assert_eq!((code, missing_code), expected, "{} {role}", row.operation);
+        if code != "ok" && row.about != About::NamedWorkspace {
+            assert_eq!(told, missing, "{} {role} tells foreign from missing", row.operation);
+        }
+        assert!(!told.contains("wk_other"), "{} {role} shows {told}", row.operation);
+    }
+    hub.stop().await;
+}
+
+fn cells() -> impl Iterator<Item = (&'static Row, Role)> {
+    assert!(!MATRIX.iter().any(|row| row.roles.contains(&Plugin)));
+    MATRIX.iter().flat_map(|row| Role::ALL.into_iter().map(move |role| (row, role)))
+}
+
+/// The code of a call, and everything the caller gets to see.
+async fn outcome(
+    hub: &TestHub,
+    by: &Arc<Caller>,
+    row: &Row,
+    objects: &Objects,
+) -> (&'static str, String) {
+    match hub.call(by, row.operation, (row.input)(objects)).await {
+        Ok(answer) => {
+            let schema = &hub.catalogue.get(row.operation).unwrap().output_schema;
+            assert_fits(&Value::Object(schema.clone()), &answer, row.operation);
+            ("ok", answer.to_string())
+        }
+        Err(error) => {
+            let body = error.body("req".to_owned());
+            (error.code().name(), serde_json::to_string(&body).unwrap())
+        }
+    }
+}
+
+/// The answer is what its schema says: names, types, nothing missing. Enough of JSON Schema for ours.
+fn assert_fits(schema: &Value, value: &Value, at: &str) {
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let fits = match &schema["type"] {
+        Value::String(only) => only == kind || (only == "number" && kind == "integer"),
+        Value::Array(any) => any.iter().any(|one| one == kind),
+        _ => true,
+    };
+    assert!(fits, "{at}: {value} is no {}", schema["type"]);
+    for item in value.as_array().into_iter().flatten() {
+        assert_fits(&schema["items"], item, &format!("{at}[]"));
+    }
+    let Some(object) = value.as_object() else { return };
+    for name in schema["required"].as_array().into_iter().flatten() {
+        assert!(object.contains_key(name.as_str().unwrap()), "{at} lacks {name}: {value}");
+    }
+    let Some(properties) = schema["properties"].as_object() else { return };
+    for (name, field) in object {
+        let known = properties.get(name).unwrap_or_else(|| panic!("{at}.{name} is not described"));
+        assert_fits(known, field, &format!("{at}.{name}"));
+    }
+}

@@ -1,0 +1,138 @@
+//! Summaries cost what is new, however long the thread is.
+
+use protocol::{MessageKind, ThreadId, ThreadStatus, Timestamp, Trust};
+use serde_json::json;
+use store::{NewMessage, StoreError};
+use testkit::{On, TestHub, generous};
+
+use crate::world::{assert_invalid, event, open, operator, worker};
+
+crate::on_both! {
+    a_summary_tells_findings_and_where_the_thread_stands
+    a_short_thread_stores_no_fold_until_it_is_worth_it
+    a_summary_is_refused_when_a_field_is_wrong
+}
+
+async fn a_summary_tells_findings_and_where_the_thread_stands(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let here = json!({ "thread_id": thread });
+    let empty = hub.ok(&worker("author"), "summarize_thread", here.clone()).await;
+    assert_eq!((&empty["open_items"], &empty["last_status"]), (&json!([]), &json!("active")));
+    event(&hub, &worker("reviewer"), &thread, "finding_reported").await;
+    let one = hub.ok(&worker("author"), "summarize_thread", here.clone()).await;
+    assert_eq!(one["open_items"].as_array().unwrap().len(), 1);
+    assert_eq!(one["open_items"][0]["seq"], 1);
+    event(&hub, &worker("reviewer"), &thread, "finding_verified").await;
+    event(&hub, &worker("reviewer"), &thread, "thread_resolved").await;
+    let done = hub.ok(&worker("author"), "summarize_thread", here).await;
+    assert_eq!((&done["open_items"], &done["last_status"]), (&json!([]), &json!("resolved")));
+    hub.stop().await;
+}
+
+async fn a_short_thread_stores_no_fold_until_it_is_worth_it(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let here = json!({ "thread_id": thread });
+    grow(&hub, &thread, 15).await;
+    hub.ok(&worker("author"), "summarize_thread", here.clone()).await;
+    assert_eq!(kept_through(&hub, &thread).await, None);
+    grow(&hub, &thread, 1).await;
+    hub.ok(&worker("author"), "summarize_thread", here.clone()).await;
+    assert_eq!(kept_through(&hub, &thread).await, Some(16));
+    hub.stop().await;
+}
+
+async fn a_summary_is_refused_when_a_field_is_wrong(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let cases = [
+        ("max_messages", json!({ "thread_id": thread, "max_messages": 0 })),
+        ("max_messages", json!({ "thread_id": thread, "max_messages": -1 })),
+        ("max_messages", json!({ "thread_id": thread, "max_messages": 1e12 })),
+    ];
+    assert_invalid(&hub, &worker("author"), "summarize_thread", &cases).await;
+    let all = json!({ "thread_id": thread, "max_messages": u32::MAX });
+    hub.ok(&worker("author"), "summarize_thread", all).await;
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_hundred_thousand_messages_are_read_once() {
+    let hub = TestHub::with(On::Sqlite, generous());
+    let thread = open(&hub).await;
+    event(&hub, &worker("reviewer"), &thread, "finding_reported").await;
+    grow(&hub, &thread, 100_000).await;
+    let here = json!({ "thread_id": thread });
+    let first = hub.ok(&worker("author"), "summarize_thread", here.clone()).await;
+    assert_eq!(first["open_items"][0]["seq"], 1);
+    assert_eq!(kept_through(&hub, &thread).await, Some(100_001));
+    // The kept fold is believed, not made again: lent to an empty thread, it tells the same.
+    let lent = open(&hub).await;
+    lend_fold(&hub, &thread, &lent).await;
+    let borrowed = json!({ "thread_id": lent });
+    let borrowed = hub.ok(&worker("author"), "summarize_thread", borrowed).await;
+    assert_eq!(borrowed["open_items"], first["open_items"]);
+    event(&hub, &worker("reviewer"), &thread, "finding_reported").await;
+    let second = hub.ok(&worker("author"), "summarize_thread", here.clone()).await;
+    let open_items = second["open_items"].as_array().unwrap();
+    let numbers: Vec<i64> = open_items.iter().map(|item| item["seq"].as_i64().unwrap()).collect();
+    assert_eq!(numbers, [1, 100_002]);
+    // Resolving asks the same fold.
+    let resolve = json!({ "thread_id": thread, "status": "resolved" });
+    let code = hub.code(&worker("author"), "update_thread_status", resolve).await;
+    assert_eq!(code, "INSUFFICIENT_AUTHORITY");
+    let resolve = json!({ "thread_id": thread, "status": "resolved", "reason": "enough" });
+    hub.ok(&operator(), "update_thread_status", resolve).await;
+    hub.stop().await;
+}
+
+/// Appends chat straight into the store, as `post_message` would.
+async fn grow(hub: &TestHub, thread: &str, count: i64) {
+    let id: ThreadId = thread.parse().unwrap();
+    let write = hub.hub.store.write(move |tx| {
+        let mut row = tx.lock_thread(id, "author")?.unwrap().thread;
+        for _ in 0..count {
+            row.head_seq += 1;
+            tx.insert_message(&NewMessage {
+                thread_row: row.row,
+                seq: row.head_seq,
+                created: Timestamp::from_ms(1_771_329_600_000),
+                kind: MessageKind::Chat,
+                trust: Trust::Agent,
+                sender: "author",
+                session: "sess_author",
+                body: "so it goes on and on",
+                metadata: None,
+                reply_to: None,
+                idempotency: None,
+                status_after: ThreadStatus::Active,
+            })?;
+        }
+        tx.update_thread(&row)
+    });
+    write.await.map_err(|error: StoreError| error).unwrap();
+}
+
+/// How far the stored fold reaches.
+async fn kept_through(hub: &TestHub, thread: &str) -> Option<i64> {
+    let id: ThreadId = thread.parse().unwrap();
+    let read = hub.hub.store.read(move |tx| {
+        let row = tx.thread(id, "author")?.unwrap().thread.row;
+        Ok::<_, StoreError>(tx.fold(row)?.map(|fold| fold.through_seq))
+    });
+    read.await.unwrap()
+}
+
+/// Gives the kept fold of one thread to another.
+async fn lend_fold(hub: &TestHub, from: &str, to: &str) {
+    let ids = [from, to].map(|id| id.parse::<ThreadId>().unwrap());
+    let write = hub.hub.store.write(move |tx| {
+        let [from, to] = ids;
+        let from = tx.thread(from, "author")?.unwrap().thread.row;
+        let fold = tx.fold(from)?.unwrap();
+        let to = tx.thread(to, "author")?.unwrap().thread.row;
+        tx.set_fold(to, &fold)
+    });
+    write.await.map_err(|error: StoreError| error).unwrap();
+}

@@ -1,0 +1,242 @@
+//! Waiting for messages: who is woken, by what, and how a wait ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::Caller;
+use serde_json::{Value, json};
+use testkit::{On, TestHub, generous};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio_util::sync::CancellationToken;
+use waystation_hub::{Error, Input};
+
+use crate::world::{assert_invalid, coordinator, open, open_with, operator, post, worker};
+
+crate::on_both! {
+    what_is_there_already_is_told_at_once
+    a_message_of_another_wakes_and_an_own_one_does_not
+    a_new_membership_wakes
+    a_long_run_of_own_messages_hides_nothing
+    a_wait_in_all_threads_tells_where_each_stands
+    looking_once_and_running_out_of_time
+    a_wait_ends_when_its_caller_goes_away
+    a_wait_ends_when_the_hub_stops
+    a_wait_ends_when_its_caller_is_removed
+    a_wait_is_refused_when_a_field_is_wrong
+}
+
+/// A wait under way.
+struct Waiting {
+    tasks: JoinSet<Result<Value, Error>>,
+    answer: AbortHandle,
+    cancelled: CancellationToken,
+}
+
+/// Begins to wait, and returns when the hub watches for it.
+async fn wait(hub: &TestHub, by: &Arc<Caller>, input: Value) -> Waiting {
+    let before = hub.hub.live.watchers();
+    let cancelled = CancellationToken::new();
+    let call = hub.hub.call(Arc::clone(by), None, cancelled.clone());
+    let catalogue = Arc::clone(&hub.catalogue);
+    let mut tasks = JoinSet::new();
+    let answer = tasks.spawn(async move {
+        let input = Input::Bytes(input.to_string().into_bytes());
+        let answer = catalogue.call(call, "wait_for_messages", input).await;
+        answer.map(|answer| answer.value())
+    });
+    while hub.hub.live.watchers() == before && !answer.is_finished() {
+        tokio::task::yield_now().await;
+    }
+    Waiting { tasks, answer, cancelled }
+}
+
+impl Waiting {
+    async fn ended(mut self) -> Result<Value, Error> {
+        let ended = tokio::time::timeout(Duration::from_secs(20), self.tasks.join_next());
+        ended.await.expect("a wait ends").expect("there is one").expect("it does not break")
+    }
+
+    async fn told(self) -> Value {
+        self.ended().await.unwrap()
+    }
+}
+
+fn bodies(answer: &Value) -> Vec<&str> {
+    let messages = answer["messages"].as_array().unwrap().iter();
+    messages.map(|message| message["body"].as_str().unwrap()).collect()
+}
+
+async fn what_is_there_already_is_told_at_once(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    post(&hub, &worker("author"), &thread, "one").await;
+    post(&hub, &worker("reviewer"), &thread, "own").await;
+    post(&hub, &worker("author"), &thread, "two").await;
+    let here = json!({ "thread_id": thread, "timeout_ms": 55_000 });
+    let told = hub.ok(&worker("reviewer"), "wait_for_messages", here).await;
+    assert_eq!(bodies(&told), ["one", "two"]);
+    let stands = json!([{ "thread_id": thread, "next_seq": 3, "has_more": false }]);
+    assert_eq!((&told["threads"], &told["timed_out"]), (&stands, &json!(false)));
+    let since = json!({ "thread_id": thread, "since_seq": 1 });
+    let told = hub.ok(&worker("reviewer"), "wait_for_messages", since).await;
+    assert_eq!(bodies(&told), ["two"]);
+    let ack = json!({ "thread_id": thread, "last_read_seq": 2 });
+    hub.ok(&worker("reviewer"), "ack_read", ack).await;
+    let everywhere = hub.ok(&worker("reviewer"), "wait_for_messages", json!({})).await;
+    assert_eq!(bodies(&everywhere), ["two"], "from the acknowledged mark");
+    let first = json!({ "thread_id": thread, "since_seq": 0, "limit": 1 });
+    let told = hub.ok(&worker("reviewer"), "wait_for_messages", first).await;
+    assert_eq!((bodies(&told), &told["threads"][0]["has_more"]), (vec!["one"], &json!(true)));
+    hub.stop().await;
+}
+
+async fn a_message_of_another_wakes_and_an_own_one_does_not(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let reviewer = worker("reviewer");
+    for input in [json!({ "thread_id": thread }), json!({})] {
+        let waiting = wait(&hub, &reviewer, input).await;
+        post(&hub, &reviewer, &thread, "my own").await;
+        assert!(!waiting.answer.is_finished());
+        let posted = post(&hub, &worker("author"), &thread, "wake up").await;
+        let told = waiting.told().await;
+        assert_eq!(bodies(&told), ["wake up"]);
+        assert_eq!(told["threads"][0]["next_seq"], posted["seq"]);
+        let ack = json!({ "thread_id": thread, "last_read_seq": posted["seq"] });
+        hub.ok(&reviewer, "ack_read", ack).await;
+    }
+    assert_eq!(hub.hub.live.watchers(), 0, "nobody waits any more");
+    hub.stop().await;
+}
+
+async fn a_new_membership_wakes(on: On) {
+    let hub = TestHub::with(on, generous());
+    let newcomer = worker("newcomer");
+    let known = open_with(&hub, &["newcomer"]).await;
+    let waiting = wait(&hub, &newcomer, json!({})).await;
+    // Opened with it: nothing is said yet, but its first message must be heard.
+    let opened = open_with(&hub, &["newcomer"]).await;
+    post(&hub, &coordinator(), &opened, "first").await;
+    assert_eq!(bodies(&waiting.told().await), ["first"]);
+    let ack = json!({ "thread_id": opened, "last_read_seq": 1 });
+    hub.ok(&newcomer, "ack_read", ack).await;
+    // Invited to one that has a past: the past is news.
+    let older = open(&hub).await;
+    post(&hub, &coordinator(), &older, "long ago").await;
+    let waiting = wait(&hub, &newcomer, json!({})).await;
+    let invite = json!({ "thread_id": older, "participants": ["newcomer"] });
+    hub.ok(&coordinator(), "add_participants", invite).await;
+    let told = waiting.told().await;
+    assert_eq!(bodies(&told)[0], "long ago");
+    assert_ne!(told["threads"][0]["thread_id"], json!(known));
+    hub.stop().await;
+}
+
+async fn a_long_run_of_own_messages_hides_nothing(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let reviewer = worker("reviewer");
+    for n in 0..7 {
+        post(&hub, &reviewer, &thread, &format!("own {n}")).await;
+    }
+    post(&hub, &worker("author"), &thread, "an answer").await;
+    for input in [
+        json!({ "thread_id": thread, "limit": 3, "timeout_ms": 0 }),
+        json!({ "limit": 3, "timeout_ms": 0 }),
+    ] {
+        let told = hub.ok(&reviewer, "wait_for_messages", input).await;
+        assert_eq!(bodies(&told), ["an answer"]);
+        assert_eq!(told["threads"][0]["next_seq"], 8);
+        assert_eq!(told["threads"][0]["has_more"], false);
+    }
+    hub.stop().await;
+}
+
+async fn a_wait_in_all_threads_tells_where_each_stands(on: On) {
+    let hub = TestHub::with(on, generous());
+    let (one, two) = (open(&hub).await, open(&hub).await);
+    for n in 0..3 {
+        hub.clock.advance_ms(1_000);
+        post(&hub, &worker("author"), &one, &format!("one {n}")).await;
+    }
+    hub.clock.advance_ms(1_000);
+    post(&hub, &worker("author"), &two, "two").await;
+    let told = hub.ok(&worker("reviewer"), "wait_for_messages", json!({ "limit": 3 })).await;
+    assert_eq!(bodies(&told), ["one 0", "one 1", "one 2"], "the longest untouched comes first");
+    let stands = json!([{ "thread_id": one, "next_seq": 3, "has_more": false }]);
+    assert_eq!(told["threads"], stands);
+    let told = hub.ok(&worker("reviewer"), "wait_for_messages", json!({ "limit": 4 })).await;
+    assert_eq!(told["threads"].as_array().unwrap().len(), 2);
+    assert_eq!(told["threads"][1]["thread_id"], json!(two));
+    // Somebody with authority hears only threads it takes part in.
+    let told = hub.ok(&operator(), "wait_for_messages", json!({ "timeout_ms": 0 })).await;
+    assert_eq!(told["timed_out"], true);
+    hub.stop().await;
+}
+
+async fn looking_once_and_running_out_of_time(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let nothing = json!({ "messages": [], "threads": [], "timed_out": true });
+    for input in [
+        json!({ "timeout_ms": 0 }),
+        json!({ "thread_id": thread, "timeout_ms": 0 }),
+        json!({ "thread_id": thread, "timeout_ms": 30 }),
+    ] {
+        assert_eq!(hub.ok(&worker("author"), "wait_for_messages", input).await, nothing);
+    }
+    hub.stop().await;
+}
+
+async fn a_wait_ends_when_its_caller_goes_away(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let waiting = wait(&hub, &worker("author"), json!({ "thread_id": thread })).await;
+    waiting.cancelled.cancel();
+    let error = waiting.ended().await.unwrap_err();
+    assert_eq!(error.code().name(), "CANCELLED");
+    assert_eq!(hub.hub.live.watchers(), 0);
+    hub.stop().await;
+}
+
+async fn a_wait_ends_when_the_hub_stops(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let waiting = wait(&hub, &worker("author"), json!({ "thread_id": thread })).await;
+    hub.hub.stopping.cancel();
+    let told = waiting.told().await;
+    assert_eq!((bodies(&told), &told["timed_out"]), (vec![], &json!(false)));
+    hub.stop().await;
+}
+
+async fn a_wait_ends_when_its_caller_is_removed(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let waiting = wait(&hub, &worker("author"), json!({ "thread_id": thread })).await;
+    let remove = json!({ "thread_id": thread, "participants": ["author"] });
+    hub.ok(&coordinator(), "remove_participants", remove).await;
+    assert_eq!(waiting.ended().await.unwrap_err().code().name(), "FORBIDDEN");
+    hub.stop().await;
+}
+
+async fn a_wait_is_refused_when_a_field_is_wrong(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let cases = [
+        ("since_seq", json!({ "since_seq": 1 })),
+        ("since_seq", json!({ "thread_id": thread, "since_seq": -1 })),
+        ("timeout_ms", json!({ "timeout_ms": 55_001 })),
+        ("timeout_ms", json!({ "timeout_ms": -1 })),
+        ("timeout_ms", json!({ "timeout_ms": "soon" })),
+        ("limit", json!({ "limit": 0 })),
+        ("limit", json!({ "limit": 201 })),
+    ];
+    assert_invalid(&hub, &worker("author"), "wait_for_messages", &cases).await;
+    let other = json!({ "agent_id": "somebody" });
+    assert_eq!(hub.code(&worker("author"), "wait_for_messages", other).await, "CLAIM_MISMATCH");
+    let missing = json!({ "thread_id": "th_x", "timeout_ms": 0 });
+    assert_eq!(hub.code(&worker("author"), "wait_for_messages", missing).await, "NOT_FOUND");
+    let outside = json!({ "thread_id": thread, "timeout_ms": 0 });
+    assert_eq!(hub.code(&worker("x"), "wait_for_messages", outside).await, "FORBIDDEN");
+    hub.stop().await;
+}

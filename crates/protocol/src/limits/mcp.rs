@@ -1,0 +1,24 @@
+//! The maximums of MCP alone. Units stand last in the name.
+
+use std::time::Duration;
+
+/// Between two progress notifications of a call that waits.
+pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
+/// Between two notifications about the same thread; what happens in between is told once.
+pub const NOTIFY_INTERVAL: Duration = Duration::from_millis(100);
+/// Threads that one connection may be subscribed to.
+pub const SUBSCRIPTIONS_MAX: usize = 256;
+/// A session that nobody used or listened to for so long is over.
+pub const SESSION_IDLE: Duration = Duration::from_mins(30);
+/// Sessions of one caller; a further one ends the oldest.
+pub const SESSIONS_PER_CALLER_MAX: usize = 100;
+/// How long a client may take a list of tools for the newest, in milliseconds.
+pub const TOOLS_TTL_MS: u64 = 300_000;
+/// The same for a list of threads, in milliseconds.
+pub const THREADS_TTL_MS: u64 = 2_000;
+/// Messages of a thread read as a resource.
+pub const RESOURCE_MESSAGES: i64 = 50;
+/// Answers waiting for a client that reads slowly, on one stream.
+pub const ANSWERS_QUEUED_MAX: usize = 64;
+/// How long a stream that ends may take to hand over its last answers.
+pub const LAST_ANSWERS_TIMEOUT: Duration = Duration::from_secs(2);

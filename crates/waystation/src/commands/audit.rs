@@ -1,0 +1,204 @@
+//! Checking, exporting and following the audit trail. Only `tail` needs a hub; the rest reads files.
+
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use hub::audit::{self, Progress, SealKey, TrustedKeys, Verification};
+use serde_json::{Value, json};
+use store::Store;
+
+use crate::cli::{AuditCommand, Global};
+use crate::paths::Place;
+use crate::{failure, output, owner, reach};
+
+/// The exit code of a trail that was tampered with.
+const NOT_GOOD: u8 = 2;
+
+pub(crate) async fn run(place: &Place, global: &Global, command: AuditCommand) -> Result<ExitCode> {
+    match command {
+        AuditCommand::Verify { from, checkpoint, public_keys } => {
+            return verify(place, global, from, checkpoint.as_deref(), &public_keys).await;
+        }
+        AuditCommand::Export { from, to, out } => export(place, from, to, out.as_deref()).await?,
+        AuditCommand::Tail => tail(place, global).await?,
+        AuditCommand::Checkpoint { origin } => checkpoint(place, &origin).await?,
+        AuditCommand::Prove { entry } => {
+            let store = open(place).await?;
+            let proof = audit::prove(&store, entry).await?;
+            output::line(&serde_json::to_string_pretty(&proof)?)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Opens the trail beside a running hub, or without one.
+async fn open(place: &Place) -> Result<Store> {
+    let (database, url) = (place.database(), place.config()?.store.postgres_url);
+    if url.is_empty() && !database.exists() {
+        bail!("there is no audit trail in {}", place.shown());
+    }
+    let open = move || {
+        if url.is_empty() {
+            Store::open_read_only(&database)
+        } else {
+            Store::open_read_only_postgres(&url)
+        }
+    };
+    Ok(tokio::task::spawn_blocking(open).await??)
+}
+
+fn trusted(place: &Place, public_keys: &[String]) -> Result<TrustedKeys> {
+    let mut keys = TrustedKeys::default();
+    if public_keys.is_empty() {
+        keys.add_folder(&place.keys())?;
+    }
+    for key in public_keys {
+        keys.add_base64(key)?;
+    }
+    Ok(keys)
+}
+
+async fn verify(
+    place: &Place,
+    global: &Global,
+    from: Option<i64>,
+    checkpoint: Option<&Path>,
+    public_keys: &[String],
+) -> Result<ExitCode> {
+    let keys = trusted(place, public_keys)?;
+    let checkpoint = match checkpoint {
+        None => None,
+        Some(path) => {
+            let note = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            Some(audit::open_checkpoint(&note, &keys)?)
+        }
+    };
+    let store = open(place).await?;
+    let verification = Verification { keys, from, checkpoint };
+    let report = audit::verify(&store, &verification, |progress| show(global, progress)).await?;
+    clear(global);
+    let problem = report.problem.as_ref();
+    let value = json!({
+        "good": report.is_good(), "seals": report.seals, "entries": report.entries,
+        "unsealed": report.unsealed, "problem": problem.map(ToString::to_string),
+        "first_bad_entry": problem.and_then(audit::Problem::entry),
+        "first_bad_seal": problem.map(audit::Problem::seal),
+    });
+    let counted = format!(
+        "{} entries under {} seals, {} not sealed yet",
+        report.entries, report.seals, report.unsealed
+    );
+    let brief = match problem {
+        None => format!("the trail is good: {counted}"),
+        Some(problem) => format!("THE TRAIL IS NOT GOOD: {problem} (good before that: {counted})"),
+    };
+    output::answer(global.json, &value, &brief)?;
+    Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(NOT_GOOD) })
+}
+
+async fn export(
+    place: &Place,
+    from: Option<i64>,
+    to: Option<i64>,
+    out: Option<&Path>,
+) -> Result<()> {
+    let store = open(place).await?;
+    match out {
+        None => {
+            let mut target = BufWriter::new(std::io::stdout().lock());
+            audit::export(&store, from, to, &mut target).await?;
+            Ok(target.flush()?)
+        }
+        Some(path) => {
+            let file = std::fs::File::create(path)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+            let mut target = BufWriter::new(file);
+            audit::export(&store, from, to, &mut target).await?;
+            target.flush()?;
+            Ok(target.get_ref().sync_all()?)
+        }
+    }
+}
+
+async fn checkpoint(place: &Place, origin: &str) -> Result<()> {
+    let store = open(place).await?;
+    let Some(key) = SealKey::load(&place.keys())? else {
+        bail!("there is no key in {}", place.keys().display());
+    };
+    match audit::checkpoint(&store, &key, origin).await? {
+        Some(note) => output::line(note.trim_end()),
+        None => bail!("nothing has been sealed yet"),
+    }
+}
+
+/// Prints entries as they are made, until interrupted.
+async fn tail(place: &Place, global: &Global) -> Result<()> {
+    tokio::select! {
+        ended = follow(place, global) => ended,
+        () = owner::asked_to_stop() => Ok(()),
+    }
+}
+
+async fn follow(place: &Place, global: &Global) -> Result<()> {
+    let config = place.config()?;
+    let greeting = reach::person(&place.environment, &config.workspace);
+    let mut client = reach::connect(place, &greeting).await?;
+    let mut after = None::<i64>;
+    loop {
+        let input = match after {
+            None => json!({ "limit": 20 }),
+            Some(after) => json!({ "after": after, "limit": 200 }),
+        };
+        let called = client.call("read_audit", &input).await.map_err(failure::of_client)?;
+        let entries = called.answer.get("entries").and_then(Value::as_array);
+        // Following the trail leaves entries of its own; they are not news.
+        let news: Vec<&Value> = entries
+            .into_iter()
+            .flatten()
+            .filter(|entry| after.is_none() || entry.get("operation") != Some(&"read_audit".into()))
+            .collect();
+        for entry in &news {
+            print(global, entry)?;
+        }
+        let last = entries.and_then(|all| all.last()).and_then(|entry| entry.get("id"));
+        after = last.and_then(Value::as_i64).or(after).or(Some(0));
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    }
+}
+
+fn print(global: &Global, entry: &Value) -> Result<()> {
+    if global.json {
+        return output::line(&entry.to_string());
+    }
+    let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+    let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
+    output::line(&output::safe(&format!(
+        "{id} {} {} ({}) {} {} {}",
+        text("at"),
+        text("agent_id"),
+        text("role"),
+        text("operation"),
+        text("outcome"),
+        text("object")
+    )))
+}
+
+fn show(global: &Global, progress: Progress) {
+    let mut terminal = std::io::stderr();
+    if global.json || !terminal.is_terminal() || progress.entries_total == 0 {
+        return;
+    }
+    let percent = progress.entries_done.saturating_mul(100) / progress.entries_total;
+    // A progress line that cannot be shown is not worth failing for.
+    drop(write!(terminal, "\rverifying {percent:>3} %").and_then(|()| terminal.flush()));
+}
+
+fn clear(global: &Global) {
+    let mut terminal = std::io::stderr();
+    if !global.json && terminal.is_terminal() {
+        drop(write!(terminal, "\r\x1b[K").and_then(|()| terminal.flush()));
+    }
+}

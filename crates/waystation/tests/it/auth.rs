@@ -1,0 +1,172 @@
+//! Who gets in: tokens, what is said to those without one, and how tokens end.
+
+use serde_json::{Value, json};
+
+use crate::http;
+use crate::program::{Home, Ran, Up};
+
+/// Every route of the document: its method, a path that could be, and whether it takes a body.
+pub(crate) fn routes(up: &Up) -> Vec<(String, String)> {
+    let document = up.client("").get("/v1/openapi.json");
+    let mut routes = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let target: Vec<&str> = path
+            .split('/')
+            .map(|part| if part.starts_with('{') { "th_01JXYZ0000000000000000000" } else { part })
+            .collect();
+        for method in methods.as_object().unwrap().keys() {
+            let mut target = target.join("/");
+            if target.ends_with("/wait") {
+                target.push_str("?timeout_ms=0");
+            }
+            routes.push((method.to_uppercase(), target));
+        }
+    }
+    assert!(routes.len() >= 18, "{routes:?}");
+    routes
+}
+
+#[test]
+fn nobody_gets_in_without_a_token() {
+    let home = Home::new();
+    let up = home.up();
+    let mut routes = routes(&up);
+    routes.push(("GET".to_owned(), "/metrics".to_owned()));
+    for (method, target) in routes {
+        let reply = up.client("").ask(&method, &target, b"{}");
+        assert_eq!(reply.status, 401, "{method} {target}");
+        assert_eq!(reply.code(), "UNAUTHORIZED");
+        assert_eq!(reply.header("www-authenticate"), Some("Bearer"));
+        assert!(reply.error()["hint"].as_str().unwrap().contains("waystation token issue"));
+    }
+}
+
+#[test]
+fn a_credential_that_is_no_good_is_refused() {
+    let home = Home::new();
+    let up = home.up();
+    let good = home.token("a", "worker");
+    let host = ("Host", up.address().to_owned());
+    let bearer = |token: &str| ("Authorization", format!("Bearer {token}"));
+    let mut cases = vec![
+        vec![("Authorization", format!("Basic {good}"))],
+        vec![("Authorization", good.clone())],
+        vec![("Authorization", "Bearer".to_owned())],
+        vec![bearer("")],
+        vec![bearer("x.y.z")],
+        vec![bearer(&good), bearer(&good)],
+        vec![bearer(&format!("{good}x"))],
+        vec![bearer(&"x".repeat(9_000))],
+        vec![("Cookie", format!("token={good}"))],
+        vec![("X-Api-Key", good.clone())],
+    ];
+    let unsigned = good.rsplit_once('.').unwrap().0;
+    cases.push(vec![bearer(&format!("{unsigned}."))]);
+    for case in cases {
+        let mut headers = vec![host.clone()];
+        headers.extend(case);
+        let request = http::text("GET", "/v1/threads", &headers, b"");
+        let reply = http::send(up.address(), &request).unwrap();
+        assert_eq!((reply.status, reply.code().as_str()), (401, "UNAUTHORIZED"), "{headers:?}");
+        assert!(reply.header("www-authenticate").unwrap().starts_with("Bearer"));
+        assert!(!reply.text().contains(&good), "a refusal repeats no token");
+    }
+    let in_address = up.client("").ask("GET", &format!("/v1/threads?access_token={good}"), b"");
+    assert_eq!((in_address.status, in_address.code().as_str()), (400, "VALIDATION_ERROR"));
+    up.client(&good).get("/v1/threads");
+}
+
+#[test]
+fn a_revoked_token_is_refused_at_once_and_for_ever() {
+    let home = Home::new();
+    let up = home.up();
+    let token = home.token("reviewer", "worker");
+    let client = up.client(&token);
+    client.get("/v1/threads");
+    let listed = Ran::json(&home.run(&["token", "list", "--json"]));
+    let tokens = listed["tokens"].as_array().unwrap();
+    let of_reviewer = tokens.iter().find(|token| token["agent_id"] == "reviewer").unwrap();
+    assert_eq!(of_reviewer["state"], "good");
+    let jti = of_reviewer["jti"].as_str().unwrap();
+    let said = home.ok(&["token", "revoke", jti]);
+    assert!(said.contains(jti), "{said}");
+    let refused = client.json("GET", "/v1/threads", &Value::Null);
+    assert_eq!((refused.status, refused.code().as_str()), (401, "UNAUTHORIZED"));
+    assert!(home.ok(&["token", "list"]).contains("revoked"));
+    assert_eq!(up.stop(), 0);
+    let up = home.up();
+    assert_eq!(up.client(&token).json("GET", "/v1/threads", &Value::Null).status, 401);
+    assert_eq!(home.run(&["token", "revoke", "jti_x"]).code, 6);
+}
+
+#[test]
+fn a_token_says_what_it_was_issued_for() {
+    let home = Home::new();
+    let up = home.up();
+    let issued = home.run(&[
+        "token",
+        "issue",
+        "--agent",
+        "eye",
+        "--role",
+        "observer",
+        "--scope",
+        "threads:read",
+        "--ttl",
+        "15m",
+        "--session",
+        "s-1",
+        "--json",
+    ]);
+    let issued = issued.json();
+    assert_eq!((&issued["agent_id"], &issued["role"]), (&json!("eye"), &json!("observer")));
+    assert_eq!(issued["scopes"], json!(["threads:read"]));
+    let client = up.client(issued["token"].as_str().unwrap());
+    client.get("/v1/threads");
+    assert_eq!(client.json("GET", "/v1/sessions", &Value::Null).code(), "FORBIDDEN");
+    assert_eq!(client.json("POST", "/v1/threads", &json!({ "title": "x" })).code(), "FORBIDDEN");
+    let lines = home.ok(&["token", "issue", "--agent", "c", "--for", "codex"]);
+    assert!(lines.contains("codex mcp add waystation --url "), "{lines}");
+    for (args, code) in [
+        (vec!["--agent", "a b"], 3),
+        (vec!["--agent", "a", "--role", "king"], 3),
+        (vec!["--agent", "a", "--scope", "admin"], 3),
+        (vec!["--agent", "a", "--ttl", "soon"], 1),
+    ] {
+        let mut command = vec!["token", "issue"];
+        command.extend(args);
+        assert_eq!(home.run(&command).code, code, "{command:?}");
+    }
+}
+
+#[test]
+fn only_a_hub_with_an_outside_issuer_names_one() {
+    let home = Home::new();
+    let up = home.up();
+    for path in ["", "/mcp"] {
+        let target = format!("/.well-known/oauth-protected-resource{path}");
+        assert_eq!(up.client("").ask("GET", &target, b"").code(), "NOT_FOUND");
+    }
+    assert_eq!(up.stop(), 0);
+    home.configure(
+        r#"
+        [[identity.issuers]]
+        issuer = "https://issuer.example/"
+        jwks_url = "https://issuer.example/keys"
+        algorithm = "RS256"
+        claims = { agent_id = "sub", workspace_id = { claim = "org" }, role = { claim = "role" }, session_id = "sid" }
+        "#,
+    );
+    let up = home.up();
+    for path in ["", "/mcp"] {
+        let target = format!("/.well-known/oauth-protected-resource{path}");
+        let about = up.client("").get(&target);
+        assert_eq!(about["resource"], json!(format!("{}/mcp", up.url)));
+        assert_eq!(about["authorization_servers"], json!(["https://issuer.example/"]));
+        assert_eq!(about["bearer_methods_supported"], json!(["header"]));
+    }
+    let refused = up.client("").ask("GET", "/v1/threads", b"");
+    let challenge = refused.header("www-authenticate").unwrap();
+    assert!(challenge.contains("resource_metadata=\""), "{challenge}");
+    assert!(challenge.contains("/.well-known/oauth-protected-resource"), "{challenge}");
+}

@@ -1,0 +1,168 @@
+//! The command line: friendly words, JSON for scripts, exit codes.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::program::{Home, Ran};
+
+#[test]
+fn a_thread_lives_from_the_command_line() {
+    let home = Home::new();
+    let made = home.run(&[
+        "thread", "new", "A title", "--with", "codex", "--with", "claude", "--type", "incident",
+        "--json",
+    ]);
+    let made = made.json();
+    let thread = made["thread_id"].as_str().unwrap();
+    let posted = home.run(&["post", thread, "hello", "--key", "k1", "--json"]).json();
+    assert_eq!(posted["seq"], 1);
+    assert_eq!(home.run(&["post", thread, "hello", "--key", "k1", "--json"]).json(), posted);
+    let reply = posted["message_id"].as_str().unwrap();
+    home.ok(&[
+        "post",
+        thread,
+        "found",
+        "--event",
+        "finding_reported",
+        "--metadata",
+        r#"{"severity":"high"}"#,
+    ]);
+    home.ok(&["post", thread, "an answer", "--reply-to", reply]);
+    let read = home.ok(&["read", thread]);
+    assert!(
+        read.starts_with("#1 ") && read.contains("hello") && read.contains("finding_reported"),
+        "{read}"
+    );
+    let read = home.run(&["read", thread, "--since", "2", "--limit", "1", "--json"]).json();
+    assert_eq!(read["messages"][0]["in_reply_to"], posted["message_id"]);
+    let shown = home.ok(&["thread", "show", thread]);
+    assert!(shown.contains("A title") && shown.contains("claude, codex"), "{shown}");
+    home.ok(&["thread", "add", thread, "third", "fourth"]);
+    home.ok(&["thread", "remove", thread, "third"]);
+    assert!(home.ok(&["thread", "summary", thread]).contains("finding"));
+    home.ok(&["thread", "status", thread, "resolved", "--reason", "enough"]);
+    let listed = home.ok(&["threads", "--status", "resolved", "--limit", "5"]);
+    assert!(listed.contains(thread) && listed.contains("resolved"), "{listed}");
+    assert_eq!(home.ok(&["threads", "--status", "blocked"]).trim(), "no threads");
+    assert_eq!(home.ok(&["sessions", "--online"]).trim(), "no sessions");
+    let called = home.run(&["call", "get_thread", &json!({ "thread_id": thread }).to_string()]);
+    assert_eq!(called.json()["type"], "incident");
+}
+
+#[test]
+fn text_may_come_from_stdin() {
+    let home = Home::new();
+    let thread = home.run(&["thread", "new", "x", "--json"]).json();
+    let thread = thread["thread_id"].as_str().unwrap();
+    let long = "line\n".repeat(1_000);
+    let ran = piped(&home, &["post", thread, "-"], long.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let input = json!({ "thread_id": thread, "body": "called" }).to_string();
+    let ran = piped(&home, &["call", "post_message", "-"], input.as_bytes());
+    assert_eq!(ran.json()["seq"], 2);
+    let found = home.run(&["read", thread, "--json"]).json();
+    assert_eq!(found["messages"][0]["body"], json!(long));
+    let ran = piped(&home, &["post", thread, "-"], b"\xff\xfe");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("UTF-8"), "{}", ran.stderr);
+}
+
+fn piped(home: &Home, args: &[&str], input: &[u8]) -> Ran {
+    let mut command = home.command(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    Ran::of(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_refusal_has_the_exit_code_of_its_error_and_says_what_to_do() {
+    let home = Home::new();
+    let thread = home.run(&["thread", "new", "x", "--json"]).json();
+    let thread = thread["thread_id"].as_str().unwrap();
+    home.ok(&["post", thread, "a", "--key", "k"]);
+    for (code, name, args) in [
+        (3, "VALIDATION_ERROR", vec!["thread", "new", " "]),
+        (3, "VALIDATION_ERROR", vec!["call", "get_thread", "{}"]),
+        (3, "VALIDATION_ERROR", vec!["threads", "--status", "gone"]),
+        (3, "UNKNOWN_OPERATION", vec!["call", "get_thred"]),
+        (6, "NOT_FOUND", vec!["thread", "show", "th_x"]),
+        (7, "IDEMPOTENCY_CONFLICT", vec!["post", thread, "b", "--key", "k"]),
+        (5, "CLAIM_MISMATCH", vec!["call", "create_thread", r#"{"title":"x","created_by":"y"}"#]),
+    ] {
+        let ran = home.run(&args);
+        assert_eq!(ran.code, code, "{args:?}: {}", ran.stderr);
+        assert!(
+            ran.stderr.starts_with("waystation: ") && ran.stderr.contains(name),
+            "{}",
+            ran.stderr
+        );
+        assert_eq!(ran.stdout, "");
+    }
+    assert!(home.run(&["call", "get_thred"]).stderr.contains("get_thread"));
+    for (args, named) in [
+        (vec!["call", "get_thread", "{"], "JSON"),
+        (vec!["post", thread, "x", "--metadata", "[]"], "--metadata"),
+    ] {
+        let ran = home.run(&args);
+        assert_eq!(ran.code, 1);
+        assert!(ran.stderr.contains(named), "{}", ran.stderr);
+    }
+    for args in [vec!["frobnicate"], vec!["post"], vec!["threads", "--limit", "x"], vec!["--nope"]]
+    {
+        let ran = home.run(&args);
+        assert_eq!(ran.code, 2, "{args:?}");
+        assert!(ran.stderr.contains("Usage") || ran.stderr.contains("--help"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_program_explains_itself() {
+    let home = Home::new();
+    let help = home.ok(&["--help"]);
+    for command in
+        ["up", "mcp", "call", "threads", "thread", "post", "read", "tail", "token", "backup"]
+    {
+        assert!(help.contains(&format!("\n  {command} ")), "{command} in {help}");
+    }
+    assert!(home.ok(&["--version"]).starts_with("waystation 0."));
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(home.ok(&["completions", shell]).contains("waystation"), "{shell}");
+    }
+    let manual = home.ok(&["man"]);
+    assert!(manual.contains(".TH") && manual.contains("waystation"), "{manual}");
+    let listed = home.ok(&["call"]);
+    assert!(listed.contains("post_message") && listed.contains("Post a message"), "{listed}");
+    let listed = home.run(&["call", "--json"]).json();
+    let entries = listed.as_array().unwrap();
+    assert!(entries.iter().all(|entry| entry["input"].is_object() && entry["scope"].is_string()));
+    assert!(!home.data().exists(), "none of that needs a data folder");
+}
+
+#[test]
+fn tail_follows_a_thread_live() {
+    use std::io::{BufRead, BufReader};
+    let home = Home::new();
+    let thread = home.run(&["thread", "new", "x", "--json"]).json();
+    let thread = thread["thread_id"].as_str().unwrap();
+    home.ok(&["post", thread, "before"]);
+    let mut command = home.command(&["tail", thread, "--json"]);
+    let mut tail = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(tail.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["body"], "before");
+    // Somebody else speaks: nobody is woken by their own words.
+    let mut other = home.command(&["call", "post_message"]);
+    other.arg(json!({ "thread_id": thread, "body": "after" }).to_string());
+    let token = home.token("guide", "orchestrator");
+    assert_eq!(Ran::of(other.env("WAYSTATION_TOKEN", token).output().unwrap()).code, 0);
+    assert_eq!(next()["body"], "after");
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&tail),
+        rustix::process::Signal::INT,
+    )
+    .unwrap();
+    assert_eq!(tail.wait().unwrap().code(), Some(0));
+}

@@ -1,0 +1,63 @@
+//! A wrong setting is named, and nothing starts with it.
+
+use crate::program::{Home, Ran};
+
+#[test]
+fn a_wrong_setting_is_named() {
+    for (text, named) in [
+        ("lisen = \"127.0.0.1:1\"", "lisen"),
+        ("listen = 7788", "listen"),
+        ("listen = \"nowhere\"", "listen"),
+        ("workspace = \"a b\"", "workspace"),
+        ("[limits]\nposts_burst = \"many\"", "posts_burst"),
+        ("[limits]\nposts_burst = -1", "posts_burst"),
+        ("[limits]\npost_burst = 1", "post_burst"),
+        ("[tls]\nmode = \"on\"", "mode"),
+        ("[store]\nconnections = -4", "connections"),
+        ("[log]\nformat = \"xml\"", "format"),
+        ("[log]\nfilter = \"[[[\"", "log.filter"),
+        ("[identity]\nissuer = 1", "issuer"),
+        ("[[identity.issuers]]\nissuer = \"x\"", "jwks_url"),
+        ("this is no TOML", "TOML"),
+    ] {
+        let home = Home::new();
+        home.configure(text);
+        let ran = home.run(&["up", "--listen", "127.0.0.1:0"]);
+        assert_eq!(ran.code, 1, "{text}");
+        assert!(ran.stderr.contains(named), "{text}: {}", ran.stderr);
+        assert!(!home.data().join("waystation.db").exists(), "{text}: nothing was made");
+    }
+}
+
+#[test]
+fn a_wrong_variable_is_named_and_a_missing_file_too() {
+    let home = Home::new().with("LIMITS__POSTS_BURST", "many");
+    let ran = home.run(&["threads"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("posts_burst"), "{}", ran.stderr);
+    let home = Home::new();
+    let ran = home.run(&["threads", "--config", "no-such.toml"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("no-such.toml"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_configuration_may_stand_anywhere() {
+    let home = Home::new();
+    let file = home.path().join("my.toml");
+    std::fs::write(&file, "workspace = \"elsewhere\"\n").unwrap();
+    let file = file.to_str().unwrap();
+    home.ok(&["thread", "new", "x", "--config", file]);
+    let mut command = home.command(&["call", "list_threads"]);
+    let ran = Ran::of(command.env("WAYSTATION_CONFIG", file).output().unwrap());
+    assert_eq!(ran.json()["threads"][0]["title"], "x");
+    let other = home.run(&["threads", "--json"]).json();
+    assert_eq!(other["threads"].as_array().unwrap().len(), 0, "that is another workspace");
+    let mut elsewhere = home.command(&["thread", "new", "y"]);
+    let folder = home.path().join("other");
+    assert_eq!(Ran::of(elsewhere.env("WAYSTATION_DATA", &folder).output().unwrap()).code, 0);
+    assert!(folder.join("waystation.db").exists());
+    // Takes over from the owner that was left there, and ends.
+    let up = home.up_with(&["--data", folder.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+    assert_eq!(up.stop(), 0);
+}

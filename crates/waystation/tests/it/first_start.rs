@@ -1,0 +1,96 @@
+//! One command and everything is there; the same command later, and everything still is.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::program::Home;
+
+#[test]
+fn the_first_start_says_where_it_is_and_how_to_connect() {
+    let home = Home::new();
+    let up = home.up();
+    for part in ["Waystation 0.", "/mcp", "/v1", "~/.waystation", "codex mcp add", "claude mcp add"]
+    {
+        assert!(up.banner.contains(part), "{part} in {}", up.banner);
+    }
+    assert!(up.banner.contains(&format!("{}/mcp", up.url)), "{}", up.banner);
+    for name in ["CODEX", "CLAUDE"] {
+        let client = up.client(&exported(&up.banner, name));
+        client.get("/v1/threads");
+        let admin = client.json("GET", "/v1/tokens", &json!(null));
+        assert_eq!((admin.status, admin.code().as_str()), (403, "FORBIDDEN"), "they are workers");
+    }
+    assert_eq!(up.stop(), 0);
+}
+
+#[test]
+fn the_data_folder_is_for_its_owners_eyes_only() {
+    let home = Home::new().with("TLS__MODE", "local");
+    let up = home.up();
+    home.ok(&["threads"]);
+    let mut found = Vec::new();
+    look(&home.data(), &mut found);
+    assert!(found.iter().any(|(path, _)| path.ends_with("waystation.db")), "{found:?}");
+    assert!(found.iter().any(|(path, _)| path.ends_with("ca.key")), "{found:?}");
+    for (path, mode) in &found {
+        assert_eq!(mode & 0o077, 0, "{path} has the mode {mode:o}");
+    }
+    assert_eq!(up.stop(), 0);
+    let on_demand = Home::new();
+    on_demand.ok(&["threads"]);
+    let mut found = Vec::new();
+    look(&on_demand.data(), &mut found);
+    assert!(found.iter().any(|(path, _)| path.ends_with("owner.log")), "{found:?}");
+    assert!(found.iter().all(|(_, mode)| mode | 0o700 == 0o700), "{found:?}");
+}
+
+#[test]
+fn a_folder_that_was_open_to_others_is_closed() {
+    let home = Home::new();
+    std::fs::create_dir(home.data()).unwrap();
+    std::fs::set_permissions(home.data(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    home.ok(&["threads"]);
+    let mode = std::fs::metadata(home.data()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn the_second_start_finds_everything() {
+    let home = Home::new();
+    let up = home.up();
+    let token = exported(&up.banner, "CODEX");
+    let client = up.client(&token);
+    let thread = client.open(&["claude"]);
+    let post = json!({ "body": "remember me" });
+    let posted = client.ok("POST", &format!("/v1/threads/{thread}/messages"), &post);
+    let before = client.get(&format!("/v1/threads/{thread}"));
+    assert_eq!(up.stop(), 0);
+    let up = home.up();
+    assert!(!up.banner.contains("export WAYSTATION"), "no further tokens: {}", up.banner);
+    assert!(up.banner.contains("waystation token issue"), "{}", up.banner);
+    let client = up.client(&token);
+    assert_eq!(client.get(&format!("/v1/threads/{thread}")), before);
+    let log = client.log(&thread);
+    assert_eq!(log.len(), 1);
+    assert_eq!(log[0]["message_id"], posted["message_id"]);
+    assert_eq!(log[0]["body"], "remember me");
+}
+
+/// The token that the welcome exports.
+pub(crate) fn exported(banner: &str, name: &str) -> String {
+    let start = format!("export WAYSTATION_{name}_TOKEN=");
+    let line = banner.lines().find_map(|line| line.trim().strip_prefix(&start));
+    line.unwrap_or_else(|| panic!("{start} is missing in {banner}")).to_owned()
+}
+
+fn look(path: &Path, found: &mut Vec<(String, u32)>) {
+    let about = std::fs::symlink_metadata(path).unwrap();
+    found.push((path.display().to_string(), about.permissions().mode() & 0o777));
+    if about.is_dir() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            look(&entry.unwrap().path(), found);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! What the program promises to people and clients, through its public edges alone.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that is surprised fails"
+)]
+
+mod auth;
+mod backup;
+mod bad_requests;
+mod cli;
+mod config;
+mod disk;
+mod first_start;
+mod guard;
+mod health;
+mod http;
+mod kill;
+mod listen;
+mod owner;
+mod program;
+mod rest;
+mod secrets;
+mod signals;
+mod stdio;

@@ -1,0 +1,166 @@
+//! MCP on stdio: several processes on one data folder share one hub, and outlive it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::program::Home;
+
+/// An MCP client on the standard input and output of `waystation mcp`.
+struct Client {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    next_id: i64,
+    /// Notifications that arrived while an answer was awaited.
+    told: Vec<Value>,
+}
+
+impl Client {
+    fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let mut client = Self { child, input, output, next_id: 0, told: Vec::new() };
+        let hello = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        client.ask("initialize", &hello);
+        client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        client
+    }
+
+    fn agent(home: &Home, agent: &str) -> Self {
+        let mut command = home.command(&["mcp"]);
+        command.env("WAYSTATION_AGENT", agent);
+        Self::start(command)
+    }
+
+    fn write(&mut self, message: &Value) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
+        input.flush().unwrap();
+    }
+
+    fn send(&mut self, method: &str, params: &Value) -> i64 {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    fn read(&mut self) -> Value {
+        let mut line = String::new();
+        assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the program ended");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn answer(&mut self, id: i64) -> Value {
+        loop {
+            let message = self.read();
+            if message["id"] == json!(id) {
+                return message;
+            }
+            self.told.push(message);
+        }
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.send(method, params);
+        self.answer(id)
+    }
+
+    fn tool(&mut self, name: &str, arguments: &Value) -> Value {
+        let answer = self.ask("tools/call", &json!({ "name": name, "arguments": arguments }));
+        assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
+        answer["result"]["structuredContent"].clone()
+    }
+
+    /// The next notification.
+    fn news(&mut self) -> Value {
+        if self.told.is_empty() { self.read() } else { self.told.remove(0) }
+    }
+
+    fn end(mut self) -> i32 {
+        drop(self.input.take());
+        self.child.wait().unwrap().code().unwrap()
+    }
+}
+
+fn kill_owner(home: &Home) {
+    let pid = home.owner().expect("somebody owns the folder")["pid"].as_i64().unwrap();
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
+}
+
+#[test]
+fn two_agents_on_stdio_share_one_hub_and_hear_of_each_other() {
+    let home = Home::new();
+    let (mut ada, mut ben) = (Client::agent(&home, "ada"), Client::agent(&home, "ben"));
+    let thread = ada.tool("create_thread", &json!({ "title": "t", "participants": ["ben"] }));
+    let uri = format!("threads://{}", thread["thread_id"].as_str().unwrap());
+    ben.ask("resources/subscribe", &json!({ "uri": uri }));
+    let post = json!({ "thread_id": thread["thread_id"], "body": "hello" });
+    ada.tool("post_message", &post);
+    let news = ben.news();
+    assert_eq!(news["method"], "notifications/resources/updated");
+    assert_eq!(news["params"]["uri"], json!(uri));
+    let sent = ben.tool("read_messages", &json!({ "thread_id": thread["thread_id"] }));
+    assert_eq!(sent["messages"][0]["sender_agent_id"], "ada");
+    assert_eq!((ada.end(), ben.end()), (0, 0));
+}
+
+#[test]
+fn a_client_whose_hub_is_killed_reconnects_and_its_retry_is_not_doubled() {
+    let home = Home::new();
+    let (mut ada, mut ben) = (Client::agent(&home, "ada"), Client::agent(&home, "ben"));
+    let thread = ada.tool("create_thread", &json!({ "title": "t", "participants": ["ben"] }));
+    let thread = thread["thread_id"].as_str().unwrap().to_owned();
+    let uri = format!("threads://{thread}");
+    ben.ask("resources/subscribe", &json!({ "uri": uri }));
+    let post = |key: &str| json!({ "thread_id": thread, "body": key, "idempotency_key": key });
+    for round in 0..5 {
+        let key = format!("key-{round}");
+        let first = ada.tool("post_message", &post(&key));
+        // After the first round: the subscription came back with the hub.
+        assert_eq!(ben.news()["params"]["uri"], json!(uri));
+        // Ben waits for what comes next while the hub dies under both of them.
+        let wait = json!({ "thread_id": thread, "since_seq": first["seq"], "timeout_ms": 50_000 });
+        let waiting =
+            ben.send("tools/call", &json!({ "name": "wait_for_messages", "arguments": wait }));
+        kill_owner(&home);
+        assert_eq!(ada.tool("post_message", &post(&key)), first, "a retry gets the first answer");
+        let next = format!("next-{round}");
+        ada.tool("post_message", &post(&next));
+        let waited = ben.answer(waiting);
+        let got = &waited["result"]["structuredContent"]["messages"];
+        assert_eq!(got[0]["body"], json!(next), "{waited}");
+        ben.told.clear();
+        let read = json!({ "thread_id": thread, "since_seq": 0 });
+        let all = ada.tool("read_messages", &read);
+        assert_eq!(all["messages"].as_array().unwrap().len(), 2 * (round + 1));
+    }
+    assert_eq!((ada.end(), ben.end()), (0, 0));
+    home.ok(&["down"]);
+    assert!(home.ok(&["audit", "verify"]).contains("the trail is good"));
+}
+
+#[test]
+fn an_embedded_hub_needs_the_folder_for_itself() {
+    let home = Home::new();
+    let mut command = home.command(&["mcp", "--embedded"]);
+    command.env("WAYSTATION_AGENT", "ada");
+    let mut ada = Client::start(command);
+    ada.tool("create_thread", &json!({ "title": "inside" }));
+    let second = home.run(&["mcp", "--embedded"]);
+    assert_eq!(second.code, 1);
+    assert!(second.stderr.contains("leave --embedded out"), "{}", second.stderr);
+    assert_eq!(ada.end(), 0);
+    assert!(home.ok(&["threads"]).contains("inside"));
+}

@@ -119,6 +119,11 @@ enum Way {
     Hub,
 }
 
+/// The store alone with all its clients.
+pub(crate) async fn store_alone(place: &Place) -> Result<Load> {
+    in_process(place, Way::Store).await
+}
+
 async fn plain_file(place: &Place) -> Result<Load> {
     let folder = place.throw_away()?;
     let file = GroupFile::start(folder.path())?;

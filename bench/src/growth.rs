@@ -22,7 +22,7 @@ const UNDER_WAY_MAX: usize = 512;
 const READS: usize = 2_000;
 
 /// How many messages the large database holds.
-fn large(place: &Place) -> usize {
+pub(crate) fn large(place: &Place) -> usize {
     if place.quick { 200_000 } else { 5_000_000 }
 }
 

@@ -3,18 +3,20 @@
 //! Every measurement is a file; each makes its own servers and folders and leaves nothing running.
 
 mod append;
+mod do_nothing;
 mod drive;
 mod file;
 mod grown;
 mod growth;
 mod http;
+mod mcp;
 mod peer;
-mod pending;
 mod place;
 mod post;
 mod process;
 mod redis;
 mod rig;
+mod search;
 mod server;
 mod stats;
 mod table;
@@ -43,6 +45,9 @@ struct Args {
     /// How long one measurement of a round takes, in seconds.
     #[arg(long)]
     seconds: Option<f64>,
+    /// Where the server that does nothing listens.
+    #[arg(long, hide = true)]
+    port: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -67,6 +72,8 @@ enum What {
     Process,
     /// No row: the store alone with sixty-four clients, for a profiler.
     Profile,
+    /// No row: the server that row 4 is compared with.
+    DoNothing,
 }
 
 const ALL: [What; 9] = [
@@ -74,9 +81,10 @@ const ALL: [What; 9] = [
     What::Many,
     What::Mcp,
     What::Peer,
-    What::Growth,
-    What::Reads,
+    // Search first: it waits for the index, which would disturb the others.
     What::Search,
+    What::Reads,
+    What::Growth,
     What::Waiters,
     What::Process,
 ];
@@ -92,10 +100,10 @@ fn main() -> Result<()> {
     };
     let what = if args.what.is_empty() { ALL.to_vec() } else { args.what };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(run(&place, &what))
+    runtime.block_on(run(&place, &what, args.port))
 }
 
-async fn run(place: &Place, what: &[What]) -> Result<()> {
+async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
     let load_before = stats::load_average();
     let mut rows = Vec::new();
     for one in what {
@@ -103,14 +111,18 @@ async fn run(place: &Place, what: &[What]) -> Result<()> {
         rows.extend(match one {
             What::One => append::one_client(place).await?,
             What::Many => append::many_clients(place).await?,
-            What::Mcp => pending::mcp(),
+            What::Mcp => mcp::measure(place).await?,
             What::Peer => peer::measure(place).await?,
             What::Growth => growth::appends(place).await?,
             What::Reads => growth::reads(place).await?,
-            What::Search => pending::search(),
+            What::Search => search::measure(place).await?,
             What::Waiters => waiters::measure(place).await?,
             What::Process => process::measure(place).await?,
             What::Profile => append::profile(place).await?,
+            What::DoNothing => {
+                do_nothing::serve(port.context("--port is missing")?).await?;
+                Vec::new()
+            }
         });
     }
     table::say("");

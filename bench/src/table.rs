@@ -28,19 +28,6 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A row that this run could not measure.
-    pub(crate) fn not_measured(number: &'static str, what: &str, why: &str, bar: Bar) -> Self {
-        Self {
-            number,
-            what: what.to_owned(),
-            ours: "not measured".to_owned(),
-            reference: why.to_owned(),
-            value: None,
-            unit: "",
-            bar,
-        }
-    }
-
     fn verdict(&self) -> &'static str {
         match (self.value, self.bar) {
             (None, _) => "—",

@@ -7,6 +7,9 @@ SHELL := /bin/bash
 # What `make run` hands to the program.
 ARGS ?= up
 
+# Longer than all tests, or all lanes, take on a slow machine.
+PATIENCE := 35m
+
 # The build server builds exactly what Cargo.lock says, and holds a change to the lints as well.
 ifeq ($(CI),true)
 LOCKED := --locked
@@ -29,9 +32,10 @@ run:
 ## test: all tests, as the build server runs them; installs what it needs
 test: deps deps-clients
 	cargo build --workspace $(LOCKED)
-	cargo test --workspace $(LOCKED)
+# Whatever hangs is ended with time left to read what it said.
+	timeout --foreground $(PATIENCE) cargo test --workspace $(LOCKED)
 	$(MAKE) --no-print-directory $(TIDY)
-	scripts/lanes
+	timeout --foreground $(PATIENCE) scripts/lanes
 
 ## check: formatting, lints and the rules of the house
 check:

@@ -9,6 +9,7 @@ mod auth;
 mod error;
 mod guard;
 mod health;
+mod line_reader;
 pub mod local;
 pub mod mcp;
 pub mod rest;

@@ -89,10 +89,19 @@ pub enum Method {
 pub enum Effect {
     /// Nothing changes.
     Read,
-    /// Something is added or moved.
+    /// Something is added; asking twice may add it twice.
     Write,
-    /// Something is taken away.
+    /// Something is set; asking twice sets it to the same.
+    Set,
+    /// Something is taken away; what is gone is not taken twice.
     Destroy,
+}
+
+impl Effect {
+    /// Whether asking twice does no more than asking once.
+    pub const fn is_idempotent(self) -> bool {
+        !matches!(self, Self::Write)
+    }
 }
 
 /// Which quota an operation uses.

@@ -61,6 +61,12 @@ pub(super) fn envelope(id: &Value, code: i32, message: &str) -> Value {
     serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
 }
 
+/// What to answer to a message that is too large.
+pub(crate) fn too_long(bytes_max: usize) -> Value {
+    let message = format!("Invalid Request: the message is larger than {bytes_max} bytes");
+    envelope(&Value::Null, ErrorCode::INVALID_REQUEST.0, &message)
+}
+
 /// What to answer to text that is no JSON-RPC message.
 pub(super) fn not_a_message(text: &[u8]) -> Value {
     match serde_json::from_slice::<Value>(text) {

@@ -6,22 +6,20 @@
 use std::io;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
 use super::failure;
+use crate::line_reader::{LineReader, Read};
 use protocol::limits::mcp as limits;
 
 /// The reading half, and the way to the writing half.
 pub(super) struct Lines<R> {
-    reader: BufReader<R>,
-    line: Vec<u8>,
+    reader: LineReader<BufReader<R>>,
     line_bytes_max: usize,
-    /// The rest of a line that was too long is still to come.
-    skipping: bool,
     /// The first request that begins a conversation has been read.
     begun: bool,
     /// What to answer to the last line before the next is read.
@@ -36,17 +34,15 @@ pub(super) struct Answers<W> {
 }
 
 /// Reads and writes lines.
-pub(super) fn lines<R: AsyncRead, W>(
+pub(super) fn lines<R: AsyncRead + Unpin, W>(
     reader: R,
     writer: W,
     line_bytes_max: usize,
 ) -> (Lines<R>, Answers<W>) {
     let (answers, queue) = mpsc::channel(limits::ANSWERS_QUEUED_MAX);
     let lines = Lines {
-        reader: BufReader::new(reader),
-        line: Vec::new(),
+        reader: LineReader::new(BufReader::new(reader), line_bytes_max),
         line_bytes_max,
-        skipping: false,
         begun: false,
         refusal: None,
         answers: Some(answers),
@@ -68,55 +64,17 @@ impl<W: AsyncWrite + Unpin> Answers<W> {
     }
 }
 
-enum Read {
-    Line,
-    TooLong,
-    End,
-}
-
 impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Reads a line into `self.line`. May be dropped while it waits: what was read stays.
-    async fn read(&mut self) -> io::Result<Read> {
-        loop {
-            let read = self.reader.fill_buf().await?;
-            if read.is_empty() {
-                // A last line need not be ended.
-                return Ok(if self.line.is_empty() || self.skipping {
-                    Read::End
-                } else {
-                    Read::Line
-                });
-            }
-            let end = read.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(read.len(), |end| end + 1);
-            let was_skipping = self.skipping;
-            let too_long = self.line.len() + taken > self.line_bytes_max + 1;
-            if !was_skipping && !too_long {
-                self.line.extend_from_slice(read.get(..taken).unwrap_or_default());
-            }
-            self.reader.consume(taken);
-            if was_skipping {
-                self.skipping = end.is_none();
-            } else if too_long {
-                self.line.clear();
-                self.skipping = end.is_none();
-                return Ok(Read::TooLong);
-            } else if end.is_some() {
-                return Ok(Read::Line);
-            }
-        }
-    }
-
     /// The message on the line just read, if it is for the server.
     fn message(&mut self) -> Option<ClientJsonRpcMessage> {
-        let line = self.line.trim_ascii();
+        let line = self.reader.take();
+        let line = line.trim_ascii();
         let message = if line.is_empty() {
             None
         } else {
             let parsed = serde_json::from_slice::<ClientJsonRpcMessage>(line);
             parsed.map_err(|_| self.refusal = Some(framed(&failure::not_a_message(line)))).ok()
         };
-        self.line.clear();
         // Before a conversation has begun rmcp takes anything but a request for a reason to leave.
         if let Some(ClientJsonRpcMessage::Request(request)) = &message {
             self.begun |= !matches!(
@@ -126,12 +84,6 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             return message;
         }
         message.filter(|_| self.begun)
-    }
-
-    fn too_long(&self) -> Vec<u8> {
-        let message =
-            format!("Invalid Request: the message is larger than {} bytes", self.line_bytes_max);
-        framed(&failure::envelope(&Value::Null, ErrorCode::INVALID_REQUEST.0, &message))
     }
 }
 
@@ -161,13 +113,15 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Lines<R> {
                     place.send(refusal);
                 }
             }
-            match self.read().await {
+            match self.reader.read().await {
                 Ok(Read::Line) => {
                     if let Some(message) = self.message() {
                         return Some(message);
                     }
                 }
-                Ok(Read::TooLong) => self.refusal = Some(self.too_long()),
+                Ok(Read::TooLong) => {
+                    self.refusal = Some(framed(&failure::too_long(self.line_bytes_max)));
+                }
                 Ok(Read::End) => return None,
                 Err(error) => {
                     tracing::debug!(%error, "the client's stream broke off");
@@ -183,7 +137,8 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Lines<R> {
     }
 }
 
-fn framed(answer: &Value) -> Vec<u8> {
+/// An answer as a line.
+pub(crate) fn framed(answer: &Value) -> Vec<u8> {
     let mut line = answer.to_string().into_bytes();
     line.push(b'\n');
     line

@@ -17,9 +17,12 @@ use std::sync::Arc;
 
 use ::hub::{Catalogue, Hub};
 
+pub(crate) use failure::too_long;
 pub use http::{HttpService, HttpSettings, http_service, http_service_for};
+pub(crate) use lines::framed;
 pub use server::{Server, Who};
 pub use stream::{serve_stream, serve_stream_for};
+pub(crate) use tools::repeatable;
 
 /// What stands behind every edge.
 #[derive(Clone)]

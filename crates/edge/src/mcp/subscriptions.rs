@@ -91,8 +91,9 @@ pub(super) async fn subscribe(
 
 /// `subscriptions/listen`: runs for as long as somebody listens.
 ///
-/// rmcp acknowledges before this is asked, and the acknowledgment cannot wait for the store; so a
-/// thread that the caller may not read ends the request with the error that reading it would give.
+/// rmcp acknowledges before this is asked, and the acknowledgment cannot wait for the store. So a
+/// thread that the caller may not read ends the request with the error that reading it would give,
+/// and each other one is told of at once: whatever happened since the acknowledgment is not missed.
 pub(super) async fn listen(server: &Server, context: SubscriptionContext) -> Result<(), ErrorData> {
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     if uris.len() > limits::SUBSCRIPTIONS_MAX {
@@ -101,7 +102,12 @@ pub(super) async fn listen(server: &Server, context: SubscriptionContext) -> Res
     let mut told = Vec::with_capacity(uris.len());
     for uri in uris {
         let followed = followed(server, &uri, context.request_context()).await?;
-        told.push(pass_on(uri, followed, Sink::Listen(context.sink().clone())));
+        let sink = Sink::Listen(context.sink().clone());
+        told.push(async move {
+            if sink.updated(&uri).await {
+                pass_on(uri, followed, sink).await;
+            }
+        });
     }
     let stopping = &server.shared.app.hub.stopping;
     if told.is_empty() {

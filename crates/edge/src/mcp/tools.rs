@@ -1,7 +1,7 @@
 //! The catalogue as MCP tools: described once, at the start, and listed by what a caller may do.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use hub::{Catalogue, Effect, Entry};
@@ -68,24 +68,18 @@ fn tool(entry: &Entry) -> Tool {
     let annotations = ToolAnnotations::new()
         .read_only(entry.effect == Effect::Read)
         .destructive(entry.effect == Effect::Destroy)
-        .idempotent(is_idempotent(entry))
+        .idempotent(entry.effect.is_idempotent())
         .open_world(false);
     Tool::new(spelling(entry.name), entry.doc.clone(), Arc::new(input))
         .with_raw_output_schema(Arc::new(output))
         .with_annotations(annotations)
 }
 
-/// Whether asking twice does no more than asking once.
-fn is_idempotent(entry: &Entry) -> bool {
-    let sets_a_state = matches!(
-        entry.name,
-        "ack_read"
-            | "heartbeat_session"
-            | "update_thread_status"
-            | "add_participants"
-            | "remove_participants"
-    );
-    entry.effect == Effect::Read || sets_a_state
+/// The tools that do no more when they are asked twice.
+pub(crate) fn repeatable() -> HashSet<String> {
+    let catalogue = hub::catalogue();
+    let entries = catalogue.entries().iter().filter(|entry| entry.effect.is_idempotent());
+    entries.flat_map(|entry| [spelling(entry.name), entry.name.to_owned()]).collect()
 }
 
 /// What a schema for models must not lose.

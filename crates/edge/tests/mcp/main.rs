@@ -1,5 +1,7 @@
 //! MCP over HTTP and over streams, as clients of both eras see it.
 #[cfg(test)]
+mod bridge;
+#[cfg(test)]
 mod edge;
 #[cfg(test)]
 mod legacy;

@@ -46,7 +46,7 @@ impl Operation for HeartbeatSession {
     const NAME: &'static str = "heartbeat_session";
     const ROUTE: Route = Route::post("/v1/sessions/heartbeat");
     const SCOPE: Scope = Scope::SessionsWrite;
-    const EFFECT: Effect = Effect::Write;
+    const EFFECT: Effect = Effect::Set;
     type Output = HeartbeatSessionOutput;
 
     async fn run(self, call: &Call) -> Result<HeartbeatSessionOutput> {

@@ -38,7 +38,7 @@ impl Operation for AckRead {
     const NAME: &'static str = "ack_read";
     const ROUTE: Route = Route::put("/v1/threads/{thread_id}/cursor");
     const SCOPE: Scope = Scope::ThreadsRead;
-    const EFFECT: Effect = Effect::Write;
+    const EFFECT: Effect = Effect::Set;
     type Output = AckReadOutput;
 
     async fn run(self, call: &Call) -> Result<AckReadOutput> {

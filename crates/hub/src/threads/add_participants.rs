@@ -24,7 +24,7 @@ impl Operation for AddParticipants {
     const NAME: &'static str = "add_participants";
     const ROUTE: Route = Route::post("/v1/threads/{thread_id}/participants");
     const SCOPE: Scope = Scope::ThreadsWrite;
-    const EFFECT: Effect = Effect::Write;
+    const EFFECT: Effect = Effect::Set;
     type Output = ParticipantsOutput;
 
     async fn run(self, call: &Call) -> Result<ParticipantsOutput> {

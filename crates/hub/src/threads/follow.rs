@@ -9,6 +9,7 @@ use crate::call::Call;
 use crate::error::Result;
 use crate::hub::Hub;
 use crate::live::Watch;
+use store::Tx;
 
 /// One who follows a thread; dropping it ends that.
 pub struct Follow {
@@ -40,13 +41,15 @@ impl Follow {
     }
 
     async fn may_read(&self) -> bool {
+        if self.caller.exp <= self.hub.now() {
+            return false;
+        }
         let (caller, thread) = (Arc::clone(&self.caller), self.thread);
-        self.caller.exp > self.hub.now()
-            && self
-                .hub
-                .store
-                .read(move |tx| rules::enter(tx, thread, &caller, "read").map(drop))
-                .await
-                .is_ok()
+        let read = move |tx: &mut Tx<'_>| rules::enter(tx, thread, &caller, "read").map(drop);
+        match self.hub.store.read(read).await {
+            Ok(()) => true,
+            // A busy store is no reason to end: whoever is told reads, and is checked there again.
+            Err(error) => error.code().is_retryable(),
+        }
     }
 }

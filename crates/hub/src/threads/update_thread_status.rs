@@ -44,7 +44,7 @@ impl Operation for UpdateThreadStatus {
     const NAME: &'static str = "update_thread_status";
     const ROUTE: Route = Route::put("/v1/threads/{thread_id}/status");
     const SCOPE: Scope = Scope::ThreadsWrite;
-    const EFFECT: Effect = Effect::Write;
+    const EFFECT: Effect = Effect::Set;
     type Output = UpdateThreadStatusOutput;
 
     async fn run(self, call: &Call) -> Result<UpdateThreadStatusOutput> {

@@ -27,7 +27,7 @@ pub(crate) async fn run(place: &Place, args: &McpArgs) -> Result<()> {
     greeting.workspace.get_or_insert(config.workspace);
     let owner = Owner { place: place.clone(), greeting };
     let input = BufReader::new(tokio::io::stdin());
-    let bridge = Bridge::default().run(owner, input, tokio::io::stdout());
+    let bridge = Bridge::new(input, tokio::io::stdout()).run(owner);
     tokio::select! {
         ended = bridge => ended.map_err(anyhow::Error::msg),
         () = owner::asked_to_stop() => Ok(()),

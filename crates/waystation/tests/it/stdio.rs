@@ -1,18 +1,23 @@
 //! MCP on stdio: several processes on one data folder share one hub, and outlive it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::program::Home;
 
+/// Longer than anything here takes; whoever says nothing for so long hangs.
+const PATIENCE: Duration = Duration::from_mins(2);
+
 /// An MCP client on the standard input and output of `waystation mcp`.
 struct Client {
     child: Child,
     input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    output: mpsc::Receiver<String>,
     next_id: i64,
     /// Notifications that arrived while an answer was awaited.
     told: Vec<Value>,
@@ -26,7 +31,12 @@ impl Client {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        let input = child.stdin.take();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (sender, output) = mpsc::channel();
+        std::thread::spawn(move || {
+            lines.map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
         let mut client = Self { child, input, output, next_id: 0, told: Vec::new() };
         let hello = json!({
             "protocolVersion": "2025-11-25", "capabilities": {},
@@ -57,9 +67,9 @@ impl Client {
     }
 
     fn read(&mut self) -> Value {
-        let mut line = String::new();
-        assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the program ended");
-        serde_json::from_str(&line).unwrap()
+        let line = self.output.recv_timeout(PATIENCE);
+        serde_json::from_str(&line.unwrap_or_else(|error| panic!("nothing comes: {error}")))
+            .unwrap()
     }
 
     fn answer(&mut self, id: i64) -> Value {

@@ -1,0 +1,184 @@
+//! What a bridge must know to bring a new owner to where the old one was.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::LazyLock;
+
+use bytes::BytesMut;
+use serde_json::{Value, json};
+
+use crate::mcp;
+
+/// How often a request is sent before it is blamed for what became of the owners.
+const TRIES_MAX: u32 = 3;
+
+const SUBSCRIPTION_ID: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
+
+/// What a client has asked, and what of it an owner has not answered.
+#[derive(Default)]
+pub(super) struct Memory {
+    initialize: Option<Handshake>,
+    initialized: Option<Vec<u8>>,
+    subscribed: BTreeMap<String, Handshake>,
+    waiting: HashMap<String, Waiting>,
+    /// Ids that the client has an answer for: what was played again, and the thread if it was a
+    /// subscription.
+    played: HashMap<String, Option<String>>,
+    asked: u64,
+}
+
+struct Handshake {
+    id: String,
+    line: Vec<u8>,
+}
+
+struct Waiting {
+    /// Requests are asked again in the order they came in.
+    order: u64,
+    line: Vec<u8>,
+    tries: u32,
+    /// The client knows that its `subscriptions/listen` is listened to.
+    acknowledged: bool,
+}
+
+impl Memory {
+    /// A line from the client goes to the owner.
+    pub(super) fn note_request(&mut self, line: &[u8]) {
+        let Ok(message) = serde_json::from_slice::<Value>(line) else { return };
+        let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
+        let id = message.get("id").map(Value::to_string);
+        let uri = || message.pointer("/params/uri").and_then(Value::as_str).unwrap_or_default();
+        let mut line = line.to_vec();
+        if line.last() != Some(&b'\n') {
+            line.push(b'\n');
+        }
+        match (method, &id) {
+            ("initialize", Some(id)) => {
+                self.initialize = Some(Handshake { id: id.clone(), line: line.clone() });
+            }
+            ("notifications/initialized", _) => self.initialized = Some(line.clone()),
+            ("resources/subscribe", Some(id)) => {
+                let handshake = Handshake { id: id.clone(), line: line.clone() };
+                self.subscribed.insert(uri().to_owned(), handshake);
+            }
+            ("resources/unsubscribe", _) => {
+                self.subscribed.remove(uri());
+            }
+            ("notifications/cancelled", _) => {
+                if let Some(id) = message.pointer("/params/requestId") {
+                    self.waiting.remove(&id.to_string());
+                }
+            }
+            _ => {}
+        }
+        if let (Some(id), false) = (id, method.is_empty()) {
+            self.asked += 1;
+            let waiting = Waiting { order: self.asked, line, tries: 1, acknowledged: false };
+            self.waiting.insert(id, waiting);
+        }
+    }
+
+    /// A line from the owner goes to the client, unless the client has heard it before.
+    pub(super) fn pass_on(&mut self, line: &[u8], to_client: &mut BytesMut) {
+        let is_new = match serde_json::from_slice::<Value>(line) {
+            Ok(message) => self.note(&message, to_client),
+            Err(_) => true,
+        };
+        if is_new {
+            to_client.extend_from_slice(line);
+        }
+    }
+
+    fn note(&mut self, message: &Value, to_client: &mut BytesMut) -> bool {
+        if let Some(method) = message.get("method") {
+            if method != "notifications/subscriptions/acknowledged" {
+                return true;
+            }
+            let id = message.pointer(SUBSCRIPTION_ID).map(Value::to_string);
+            let listen = id.and_then(|id| self.waiting.get_mut(&id));
+            return listen.is_none_or(|listen| !std::mem::replace(&mut listen.acknowledged, true));
+        }
+        let Some(id) = message.get("id").map(Value::to_string) else { return true };
+        let Some(played) = self.played.remove(&id) else {
+            self.waiting.remove(&id);
+            return true;
+        };
+        // Nobody can say what happened between the old owner's end and this: the client looks.
+        if let Some(uri) = played.filter(|_| message.get("result").is_some()) {
+            let updated = json!({
+                "jsonrpc": "2.0", "method": "notifications/resources/updated",
+                "params": { "uri": uri },
+            });
+            to_client.extend_from_slice(&mcp::framed(&updated));
+        }
+        false
+    }
+
+    /// Brings a new owner to where the one before was.
+    pub(super) fn resume(&mut self, to_owner: &mut BytesMut, to_client: &mut BytesMut) {
+        // Answers to what was played to the owner before this one will not come any more.
+        self.played.clear();
+        if let Some(Handshake { id, line }) = &self.initialize
+            && !self.waiting.contains_key(id)
+        {
+            self.played.insert(id.clone(), None);
+            to_owner.extend_from_slice(line);
+            to_owner.extend_from_slice(self.initialized.as_deref().unwrap_or_default());
+        }
+        for (uri, Handshake { id, line }) in &self.subscribed {
+            if !self.waiting.contains_key(id) {
+                self.played.insert(id.clone(), Some(uri.clone()));
+                to_owner.extend_from_slice(line);
+            }
+        }
+        let mut unanswered: Vec<_> = std::mem::take(&mut self.waiting).into_iter().collect();
+        unanswered.sort_by_key(|(_, waiting)| waiting.order);
+        for (id, mut waiting) in unanswered {
+            let may_repeat = may_repeat(&waiting.line);
+            if may_repeat && waiting.tries < TRIES_MAX {
+                waiting.tries += 1;
+                to_owner.extend_from_slice(&waiting.line);
+                self.waiting.insert(id, waiting);
+            } else {
+                to_client.extend_from_slice(&lost(&id, may_repeat));
+            }
+        }
+    }
+}
+
+/// What a client hears of a request that is not sent again.
+fn lost(id: &str, may_repeat: bool) -> Vec<u8> {
+    let id: Value = serde_json::from_str(id).unwrap_or(Value::Null);
+    let (message, hint) = if may_repeat {
+        (
+            "the hub went away each time it was asked this",
+            "its log says why; ask something else, or again when it is mended",
+        )
+    } else {
+        (
+            "the hub restarted before it answered; whether the change was made is not known",
+            "look before you send it again, or use an idempotency_key",
+        )
+    };
+    let error = json!({
+        "jsonrpc": "2.0",
+        "id": id,
+        "error": {
+            "code": protocol::ErrorCode::Unavailable.json_rpc_code(),
+            "message": message,
+            "data": { "code": "UNAVAILABLE", "retryable": true, "hint": hint },
+        },
+    });
+    mcp::framed(&error)
+}
+
+/// Whether doing a request twice is the same as doing it once.
+fn may_repeat(line: &[u8]) -> bool {
+    static REPEATABLE: LazyLock<HashSet<String>> = LazyLock::new(mcp::repeatable);
+    let Ok(request) = serde_json::from_slice::<Value>(line) else { return false };
+    if request.get("method").and_then(Value::as_str) != Some("tools/call") {
+        return true;
+    }
+    let tool = request.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
+    let key = request.pointer("/params/arguments/idempotency_key");
+    key.is_some_and(Value::is_string) || REPEATABLE.contains(tool)
+}

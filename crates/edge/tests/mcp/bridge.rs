@@ -1,0 +1,259 @@
+//! The bridge between a client on stdio and owners that come and go.
+
+use std::collections::VecDeque;
+
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
+};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use waystation_edge::local::{Bridge, Connect, Connection};
+
+use crate::edge::soon;
+
+/// One end of a conversation in lines.
+struct End {
+    read: BufReader<ReadHalf<DuplexStream>>,
+    write: WriteHalf<DuplexStream>,
+}
+
+impl End {
+    fn new(stream: DuplexStream) -> Self {
+        let (read, write) = split(stream);
+        Self { read: BufReader::new(read), write }
+    }
+
+    async fn say(&mut self, message: Value) {
+        self.write_text(&format!("{message}\n")).await;
+    }
+
+    async fn write_text(&mut self, text: &str) {
+        soon(self.write.write_all(text.as_bytes())).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        soon(self.read.read_line(&mut line)).await.unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    async fn answer(&mut self, id: i64) {
+        self.say(json!({ "jsonrpc": "2.0", "id": id, "result": {} })).await;
+    }
+}
+
+/// Hands out owners as they are needed.
+struct Owners(mpsc::UnboundedSender<End>);
+
+impl Connect for Owners {
+    type Read = BufReader<ReadHalf<DuplexStream>>;
+    type Write = WriteHalf<DuplexStream>;
+
+    async fn connect(&mut self) -> Result<Connection<Self::Read, Self::Write>, String> {
+        let (ours, theirs) = duplex(4096);
+        self.0.send(End::new(theirs)).map_err(|_| "no more owners".to_owned())?;
+        let End { read, write } = End::new(ours);
+        Ok(Connection { read, write })
+    }
+}
+
+struct World {
+    client: End,
+    owners: mpsc::UnboundedReceiver<End>,
+    bridge: JoinSet<Result<(), String>>,
+}
+
+impl World {
+    fn new() -> Self {
+        let (ours, theirs) = duplex(4096);
+        let (sender, owners) = mpsc::unbounded_channel();
+        let End { read, write } = End::new(theirs);
+        let mut bridge = JoinSet::new();
+        bridge.spawn(Bridge::new(read, write).run(Owners(sender)));
+        Self { client: End::new(ours), owners, bridge }
+    }
+
+    async fn owner(&mut self) -> End {
+        soon(self.owners.recv()).await.expect("the bridge connects")
+    }
+
+    /// The client and the first owner have greeted each other.
+    async fn greeted() -> (Self, End) {
+        let mut world = Self::new();
+        let mut owner = world.owner().await;
+        world.client.say(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize" })).await;
+        owner.hear().await;
+        owner.answer(0).await;
+        assert_eq!(world.client.hear().await["id"], 0);
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        world.client.say(initialized).await;
+        owner.hear().await;
+        (world, owner)
+    }
+
+    /// The next owner, after the bridge has greeted it again.
+    async fn next_owner(&mut self) -> End {
+        let mut owner = self.owner().await;
+        assert_eq!(owner.hear().await["method"], "initialize");
+        assert_eq!(owner.hear().await["method"], "notifications/initialized");
+        owner.answer(0).await;
+        owner
+    }
+
+    async fn ended(&mut self) -> Result<(), String> {
+        soon(self.bridge.join_next()).await.unwrap().unwrap()
+    }
+}
+
+fn call(id: i64, tool: &str, arguments: &Value) -> Value {
+    let params = json!({ "name": tool, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_asked_for_again() {
+    let (mut world, mut owner) = World::greeted().await;
+    world.client.say(call(1, "list_threads", &json!({}))).await;
+    owner.hear().await;
+    owner.write_text(r#"{"jsonrpc":"2.0","id":1,"resu"#).await;
+    drop(owner);
+    let mut owner = world.next_owner().await;
+    assert_eq!(owner.hear().await["id"], 1);
+    owner.answer(1).await;
+    assert_eq!(world.client.hear().await, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
+}
+
+#[tokio::test]
+async fn what_happened_while_there_was_no_owner_is_told() {
+    let (mut world, mut owner) = World::greeted().await;
+    let params = json!({ "uri": "threads://t" });
+    let subscribe =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": params });
+    world.client.say(subscribe.clone()).await;
+    owner.hear().await;
+    owner.answer(1).await;
+    world.client.hear().await;
+    drop(owner);
+    let mut owner = world.next_owner().await;
+    assert_eq!(owner.hear().await, subscribe);
+    owner.answer(1).await;
+    let told = world.client.hear().await;
+    assert_eq!(told["method"], "notifications/resources/updated");
+    assert_eq!(told["params"], params);
+    // An owner that refuses the subscription has nothing to tell.
+    drop(owner);
+    let mut owner = world.next_owner().await;
+    owner.hear().await;
+    owner.say(json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32002 } })).await;
+    owner.say(json!({ "jsonrpc": "2.0", "method": "notifications/message" })).await;
+    assert_eq!(world.client.hear().await["method"], "notifications/message");
+}
+
+#[tokio::test]
+async fn a_listening_client_is_acknowledged_once() {
+    let (mut world, mut owner) = World::greeted().await;
+    let listen = json!({ "jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen" });
+    let meta = json!({ "io.modelcontextprotocol/subscriptionId": 7 });
+    let of = |what: &str| {
+        let method = format!("notifications/{what}");
+        json!({ "jsonrpc": "2.0", "method": method, "params": { "_meta": meta } })
+    };
+    world.client.say(listen.clone()).await;
+    owner.hear().await;
+    owner.say(of("subscriptions/acknowledged")).await;
+    assert_eq!(world.client.hear().await, of("subscriptions/acknowledged"));
+    drop(owner);
+    let mut owner = world.next_owner().await;
+    assert_eq!(owner.hear().await, listen);
+    owner.say(of("subscriptions/acknowledged")).await;
+    owner.say(of("resources/updated")).await;
+    assert_eq!(world.client.hear().await, of("resources/updated"));
+}
+
+#[tokio::test]
+async fn requests_are_asked_again_in_their_order_and_changes_without_a_key_are_not() {
+    let (mut world, mut owner) = World::greeted().await;
+    let keyed = json!({ "idempotency_key": "k" });
+    let mut asked: VecDeque<_> = (1..=20)
+        .map(|id| call(id, "post_message", if id == 5 { &Value::Null } else { &keyed }))
+        .collect();
+    for request in &asked {
+        world.client.say(request.clone()).await;
+        owner.hear().await;
+    }
+    drop(owner);
+    let lost = world.client.hear().await;
+    assert_eq!(lost["id"], 5);
+    assert_eq!(lost["error"]["data"]["code"], "UNAVAILABLE");
+    asked.remove(4);
+    let mut owner = world.next_owner().await;
+    while let Some(request) = asked.pop_front() {
+        assert_eq!(owner.hear().await, request);
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_takes_owners_down_is_not_asked_for_ever() {
+    let (mut world, mut owner) = World::greeted().await;
+    world.client.say(call(1, "list_threads", &json!({}))).await;
+    owner.hear().await;
+    drop(owner);
+    for _ in 0..2 {
+        let mut owner = world.next_owner().await;
+        assert_eq!(owner.hear().await["id"], 1);
+    }
+    let refused = world.client.hear().await;
+    assert_eq!(
+        (&refused["id"], &refused["error"]["data"]["code"]),
+        (&json!(1), &json!("UNAVAILABLE"))
+    );
+    let mut owner = world.next_owner().await;
+    world.client.say(call(2, "list_threads", &json!({}))).await;
+    assert_eq!(owner.hear().await["id"], 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn owners_that_say_nothing_are_given_up_in_the_end() {
+    let mut world = World::new();
+    for _ in 0..8 {
+        drop(world.owner().await);
+    }
+    let error = world.ended().await.unwrap_err();
+    assert!(error.contains("log"), "{error}");
+}
+
+#[tokio::test]
+async fn a_line_that_is_too_long_is_refused_and_the_next_one_carried() {
+    let (mut world, mut owner) = World::greeted().await;
+    let long = "x".repeat(protocol::limits::BODY_BYTES_MAX + 2);
+    world.client.write_text(&long).await;
+    world.client.write_text("\n").await;
+    assert_eq!(world.client.hear().await["error"]["code"], -32600);
+    world.client.say(call(1, "list_threads", &json!({}))).await;
+    assert_eq!(owner.hear().await["id"], 1);
+}
+
+#[tokio::test]
+async fn a_client_that_ends_its_input_gets_the_answers_that_are_left() {
+    let (mut world, mut owner) = World::greeted().await;
+    let last = call(1, "list_threads", &json!({})).to_string();
+    world.client.write_text(&last).await;
+    world.client.write.shutdown().await.unwrap();
+    assert_eq!(owner.hear().await["id"], 1);
+    owner.answer(1).await;
+    drop(owner);
+    assert_eq!(world.client.hear().await["id"], 1);
+    assert_eq!(world.ended().await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_client_that_is_gone_ends_the_bridge() {
+    let (mut world, mut owner) = World::greeted().await;
+    drop(world.client);
+    let mut nothing = String::new();
+    assert_eq!(soon(owner.read.read_line(&mut nothing)).await.unwrap(), 0);
+    drop(owner);
+    world.client = End::new(duplex(1).0);
+    assert_eq!(world.ended().await, Ok(()));
+}

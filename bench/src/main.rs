@@ -89,6 +89,10 @@ const ALL: [What; 9] = [
     What::Process,
 ];
 
+/// The program's own, so that what runs in this process is compared like with like.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<()> {
     let args = Args::parse();
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));

@@ -15,6 +15,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// Posts make many small allocations on several threads, and glibc's allocator shows it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // Whatever this program writes is for its owner's eyes only.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);

@@ -137,10 +137,11 @@ fn posts(
             "authorization: Bearer {token}\r\naccept: application/json, text/event-stream\r\n\
              {era_headers}"
         );
+        // Each request of a session has an id of its own, as the protocol asks.
         for turn in 0..rig::MEMBERS {
             let thread = threads.get(rig::thread_of(agent, turn, threads.len()));
             let before = format!(
-                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{{meta}"name":"post_message","arguments":{{"thread_id":"{}","body":"{}","metadata":{},"idempotency_key":""#,
+                r#"{{"jsonrpc":"2.0","id":{turn},"method":"tools/call","params":{{{meta}"name":"post_message","arguments":{{"thread_id":"{}","body":"{}","metadata":{},"idempotency_key":""#,
                 thread.map_or("", String::as_str),
                 post::BODY,
                 post::METADATA

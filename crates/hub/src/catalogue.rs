@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use protocol::{Scope, limits, validate};
+use protocol::{ErrorCode, Scope, limits, validate};
 use schemars::generate::Contract;
 use serde_json::{Map, Value};
 use tracing::Instrument;
@@ -151,12 +151,14 @@ impl Catalogue {
     }
 }
 
-/// A change that went well has left its entry already, and floods must not fill the trail.
+/// A change that went well has left its entry already, and floods must not fill the trail. While the
+/// store is out of reach there is nothing to enter a refusal in.
 fn worth_an_entry(entry: &Entry, result: &Result<Box<dyn Answer>>) -> bool {
     match result {
         Ok(_) => entry.effect == Effect::Read,
         Err(error) => {
-            !matches!(error, Error::RateLimited { .. } | Error::Overloaded | Error::Stopping)
+            !matches!(error, Error::RateLimited { .. } | Error::Overloaded)
+                && error.code() != ErrorCode::Unavailable
         }
     }
 }

@@ -9,6 +9,7 @@ mod binaries;
 mod watchdog;
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -44,9 +45,20 @@ const SETTINGS: [&str; 8] = [
 /// A running server. Dropping it stops the server and removes its data.
 #[derive(Debug)]
 pub struct ThrowawayPostgres {
-    server: Child,
+    server: Option<Child>,
     databases: AtomicU32,
+    binaries: PathBuf,
+    account: Account,
     folder: TempDir,
+}
+
+/// How a server is stopped under those who use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Killed, as by the kernel when memory runs out: nobody is told anything.
+    Kill,
+    /// `pg_ctl stop -m immediate`: clients are told, nothing is finished.
+    Immediate,
 }
 
 /// A new, empty database on the server that all tests of this program share; returns its URL.
@@ -94,17 +106,75 @@ impl ThrowawayPostgres {
         let folder = tempfile::Builder::new().prefix("waystation-pg-").tempdir()?;
         let account = Account::for_server(folder.path())?;
         account.take(folder.path())?;
-        let runner = Runner { binaries, folder: folder.path(), account };
-        runner.create_cluster()?;
-        let server = runner.spawn_server()?;
-        let mut started = Self { server, databases: AtomicU32::new(1), folder };
-        started.wait_until_accepting()?;
+        let databases = AtomicU32::new(1);
+        let mut started = Self { server: None, databases, binaries, account, folder };
+        started.runner().create_cluster()?;
+        started.spawn_and_wait()?;
         Ok(started)
     }
 
-    fn wait_until_accepting(&mut self) -> anyhow::Result<()> {
+    /// Stops the server; its data stays.
+    ///
+    /// # Panics
+    /// When it does not stop.
+    pub fn stop(&mut self, how: Stop) {
+        let Some(mut server) = self.server.take() else { return };
+        let dismissed = server.stdin.take().map(|mut pipe| pipe.write_all(watchdog::DISMISS));
+        dismissed.transpose().expect("the watchdog lives as long as its server");
+        let backends = children(server.id());
+        match how {
+            Stop::Kill => server.kill().expect("a child can be killed"),
+            Stop::Immediate => {
+                let mut command = self.runner().command(&self.binaries.join("pg_ctl"));
+                command.args(["stop", "--no-wait", "-m", "immediate", "-D"]);
+                let ran = command.arg(self.folder.path().join("data")).output();
+                assert!(ran.expect("pg_ctl runs").status.success(), "pg_ctl stops the server");
+            }
+        }
+        server.wait().expect("a child can be waited for");
+        // Those who serve its clients notice a moment later, and answer until then.
+        let is_over = (0..START_ATTEMPTS_MAX).any(|_| {
+            std::thread::sleep(START_PAUSE);
+            !backends.iter().any(|backend| is_alive(backend))
+        });
+        assert!(is_over, "the server's processes end with it");
+    }
+
+    /// Starts the server again, at the same address and on the same data.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn start_again(&mut self) {
+        assert!(self.server.is_none(), "the server runs already");
+        // Those who served the old server's clients may still be on their way out.
+        let mut attempt = 0;
+        while let Err(why) = self.spawn_and_wait() {
+            attempt += 1;
+            assert!(attempt < START_ATTEMPTS_MAX, "PostgreSQL does not start again: {why:#}");
+            std::thread::sleep(START_PAUSE);
+        }
+    }
+
+    fn runner(&self) -> Runner<'_> {
+        Runner { binaries: &self.binaries, folder: self.folder.path(), account: self.account }
+    }
+
+    fn spawn_and_wait(&mut self) -> anyhow::Result<()> {
+        let mut server = self.runner().spawn_server()?;
+        let accepting = self.wait_until_accepting(&mut server);
+        self.server = accepting.is_ok().then_some(server);
+        accepting
+    }
+
+    fn wait_until_accepting(&self, server: &mut Child) -> anyhow::Result<()> {
         for _ in 0..START_ATTEMPTS_MAX {
-            if let Some(status) = self.server.try_wait()? {
+            if let Some(status) = server.try_wait()? {
+                // Nobody is left to guard, and the data may be needed again.
+                server
+                    .stdin
+                    .take()
+                    .map(|mut pipe| pipe.write_all(watchdog::DISMISS))
+                    .transpose()?;
                 bail!("the server ended with {status}:\n{}", self.log());
             }
             if self.connect().is_ok() {
@@ -135,15 +205,17 @@ impl ThrowawayPostgres {
 
 impl Drop for ThrowawayPostgres {
     fn drop(&mut self) {
-        drop(self.server.stdin.take());
-        // Waiting fails only when there is nothing left to wait for.
-        self.server.wait().ok();
+        if let Some(mut server) = self.server.take() {
+            drop(server.stdin.take());
+            // Waiting fails only when there is nothing left to wait for.
+            server.wait().ok();
+        }
     }
 }
 
 /// How the server's programs are run: from where, in which folder, as whom.
 struct Runner<'a> {
-    binaries: PathBuf,
+    binaries: &'a Path,
     folder: &'a Path,
     account: Account,
 }
@@ -163,7 +235,7 @@ impl Runner<'_> {
     }
 
     fn spawn_server(&self) -> anyhow::Result<Child> {
-        let log = File::create(self.folder.join("server.log"))?;
+        let log = File::options().create(true).append(true).open(self.folder.join("server.log"))?;
         let mut command = self.command(Path::new("sh"));
         command.args(["-c", watchdog::SCRIPT, "sh"]).arg(self.folder);
         command.arg(self.binaries.join("postgres")).arg("-D").arg(self.folder.join("data"));
@@ -185,4 +257,16 @@ impl Runner<'_> {
         self.account.run_as(&mut command);
         command
     }
+}
+
+/// The processes that serve a server's clients, where the system tells.
+fn children(server: u32) -> Vec<String> {
+    let listed = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
+    listed.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}
+
+fn is_alive(process: &str) -> bool {
+    // One that has ended may wait to be noticed.
+    std::fs::read_to_string(format!("/proc/{process}/stat"))
+        .is_ok_and(|stat| !stat.contains(") Z "))
 }

@@ -29,13 +29,14 @@ pub(crate) async fn run(
                 continue;
             }
         }
-        enter(&store, batch).await;
+        enter(&store, batch, &stop).await;
         bell.notify_one();
     }
 }
 
-async fn enter(store: &Store, batch: Vec<OwnedEntry>) {
+async fn enter(store: &Store, batch: Vec<OwnedEntry>, stop: &CancellationToken) {
     let batch = Arc::new(batch);
+    let mut has_failed = false;
     loop {
         let work = Arc::clone(&batch);
         let result: Result<(), StoreError> = store
@@ -55,6 +56,18 @@ async fn enter(store: &Store, batch: Vec<OwnedEntry>) {
             .await;
         match result {
             Err(StoreError::Overloaded) => tokio::task::yield_now().await,
+            // What was answered before the outage is entered after it.
+            Err(error) if error.is_outage() && !stop.is_cancelled() => {
+                // Said once, however often it is tried again.
+                if !has_failed {
+                    tracing::warn!(%error, "reads wait to be audited; trying again");
+                }
+                has_failed = true;
+                tokio::select! {
+                    () = tokio::time::sleep(limits::DATABASE_RECONNECT_PAUSE) => {}
+                    () = stop.cancelled() => {}
+                }
+            }
             Err(error) => {
                 tracing::error!(%error, entries = batch.len(), "reads could not be audited");
                 return;

@@ -130,6 +130,12 @@ pub const WRITE_BATCH_MAX: usize = 256;
 pub const READ_QUEUE_MAX: usize = 4_096;
 /// How often a transaction is run again after a deadlock.
 pub const TRANSACTION_TRIES_MAX: u32 = 8;
+/// How long a connection to the database may take to come about, unless its URL says otherwise.
+pub const DATABASE_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the database may leave what was sent to it unconfirmed, unless its URL says otherwise.
+pub const DATABASE_SILENCE_MAX: Duration = Duration::from_secs(20);
+/// After a connection to the database could not be opened, nobody tries again for so long.
+pub const DATABASE_RECONNECT_PAUSE: Duration = Duration::from_millis(250);
 /// Prepared statements kept by a connection.
 pub const STATEMENTS_MAX: usize = 256;
 /// Writing is refused when the disk has less room than this.

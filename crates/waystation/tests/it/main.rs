@@ -11,6 +11,7 @@ mod backup;
 mod bad_requests;
 mod cli;
 mod config;
+mod database;
 mod disk;
 mod first_start;
 mod guard;

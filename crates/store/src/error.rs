@@ -60,10 +60,10 @@ pub enum StoreError {
     Postgres(#[source] postgres::Error),
     /// PostgreSQL is not there, or went away. Whether a change that was under way happened is unknown.
     #[error("the database cannot be reached right now")]
-    Unreachable(#[source] Option<postgres::Error>),
-    /// The database's URL says nothing that could be used.
-    #[error("the database's URL is not readable; it looks like postgres://user@host/database")]
-    BadUrl(#[source] postgres::Error),
+    Unreachable(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),
+    /// The database's URL cannot be used.
+    #[error("the database's URL cannot be used: {0}")]
+    BadUrl(String),
 }
 
 impl StoreError {
@@ -113,7 +113,7 @@ impl From<postgres::Error> for StoreError {
     fn from(error: postgres::Error) -> Self {
         match error.code() {
             Some(state) if *state == postgres::error::SqlState::DISK_FULL => Self::Full,
-            _ if is_gone(&error) => Self::Unreachable(Some(error)),
+            _ if is_gone(&error) => Self::Unreachable(Some(Box::new(error))),
             _ => Self::Postgres(error),
         }
     }

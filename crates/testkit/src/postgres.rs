@@ -1,15 +1,17 @@
 //! A PostgreSQL server that lives as long as the tests that use it.
 //!
-//! It listens on a Unix socket in a temporary folder and on no port, so any number of test
-//! programs can run beside each other and beside a server of the machine. It is the real server,
+//! It listens on a Unix socket in a temporary folder and, unless asked to, on no port, so any number
+//! of test programs can run beside each other and beside a server of the machine. It is the real server,
 //! and a machine without one fails the test: what was never run on PostgreSQL does not work there.
 
 mod account;
 mod binaries;
 mod watchdog;
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::Write;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -29,9 +31,11 @@ const START_PAUSE: Duration = Duration::from_millis(20);
 /// The only account of the server.
 const USER: &str = "postgres";
 
+/// The port that names the socket, and the network's where there is one.
+const PORT: u16 = 5432;
+
 /// Settings of a server whose data nobody will miss.
-const SETTINGS: [&str; 8] = [
-    "listen_addresses=",
+const SETTINGS: [&str; 7] = [
     "unix_socket_permissions=0777",
     "fsync=off",
     "full_page_writes=off",
@@ -49,7 +53,25 @@ pub struct ThrowawayPostgres {
     databases: AtomicU32,
     binaries: PathBuf,
     account: Account,
+    port: u16,
+    settings: Vec<String>,
     folder: TempDir,
+}
+
+/// A server's certificate and its key, both PEM.
+#[derive(Clone, Debug)]
+pub struct ServerTls {
+    /// The certificate.
+    pub certificate: String,
+    /// Its private key.
+    pub key: String,
+}
+
+/// Where a server listens.
+#[derive(Clone, Copy)]
+enum Listening<'a> {
+    OnSocket,
+    OnTcp(Option<&'a ServerTls>),
 }
 
 /// How a server is stopped under those who use it.
@@ -73,7 +95,24 @@ impl ThrowawayPostgres {
     /// When the machine has no PostgreSQL server or it does not start.
     #[expect(clippy::panic, reason = "a test without its database fails, it is never skipped")]
     pub fn start() -> Self {
-        Self::try_start().unwrap_or_else(|why| panic!("no throw-away PostgreSQL: {why:#}"))
+        Self::try_start(Listening::OnSocket)
+            .unwrap_or_else(|why| panic!("no throw-away PostgreSQL: {why:#}"))
+    }
+
+    /// Starts a server that also listens on a free port of 127.0.0.1; with a certificate it takes
+    /// nothing in the clear there.
+    ///
+    /// # Panics
+    /// When the machine has no PostgreSQL server or it does not start.
+    #[expect(clippy::panic, reason = "a test without its database fails, it is never skipped")]
+    pub fn start_on_tcp(tls: Option<&ServerTls>) -> Self {
+        Self::try_start(Listening::OnTcp(tls))
+            .unwrap_or_else(|why| panic!("no throw-away PostgreSQL: {why:#}"))
+    }
+
+    /// The port of a server that listens on one.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// The server that all tests of this program share, started by the first that asks.
@@ -101,16 +140,39 @@ impl ThrowawayPostgres {
         self.database_url(&name)
     }
 
-    fn try_start() -> anyhow::Result<Self> {
+    fn try_start(listening: Listening<'_>) -> anyhow::Result<Self> {
         let binaries = binaries::find()?;
         let folder = tempfile::Builder::new().prefix("waystation-pg-").tempdir()?;
         let account = Account::for_server(folder.path())?;
         account.take(folder.path())?;
-        let databases = AtomicU32::new(1);
-        let mut started = Self { server: None, databases, binaries, account, folder };
+        let (databases, port) = (AtomicU32::new(1), PORT);
+        let settings = vec!["listen_addresses=".to_owned()];
+        let mut started =
+            Self { server: None, databases, binaries, account, port, settings, folder };
         started.runner().create_cluster()?;
+        match listening {
+            Listening::OnSocket => {}
+            Listening::OnTcp(tls) => started.listen(tls)?,
+        }
         started.spawn_and_wait()?;
         Ok(started)
+    }
+
+    fn listen(&mut self, tls: Option<&ServerTls>) -> anyhow::Result<()> {
+        self.port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        self.settings = vec!["listen_addresses=127.0.0.1".into(), format!("port={}", self.port)];
+        let Some(tls) = tls else { return Ok(()) };
+        let data = self.folder.path().join("data");
+        let access = "local all all trust\nhostssl all all 127.0.0.1/32 trust\n";
+        let files =
+            [("server.crt", &*tls.certificate), ("server.key", &*tls.key), ("pg_hba.conf", access)];
+        for (name, text) in files {
+            std::fs::write(data.join(name), text)?;
+            std::fs::set_permissions(data.join(name), Permissions::from_mode(0o600))?;
+            self.account.take(&data.join(name))?;
+        }
+        self.settings.push("ssl=on".into());
+        Ok(())
     }
 
     /// Stops the server; its data stays.
@@ -156,7 +218,8 @@ impl ThrowawayPostgres {
     }
 
     fn runner(&self) -> Runner<'_> {
-        Runner { binaries: &self.binaries, folder: self.folder.path(), account: self.account }
+        let (binaries, settings) = (&self.binaries, &self.settings);
+        Runner { binaries, folder: self.folder.path(), account: self.account, settings }
     }
 
     fn spawn_and_wait(&mut self) -> anyhow::Result<()> {
@@ -188,6 +251,7 @@ impl ThrowawayPostgres {
     fn connect(&self) -> Result<Client, postgres::Error> {
         Config::new()
             .host_path(self.folder.path())
+            .port(self.port)
             .user(USER)
             .dbname(USER)
             .connect_timeout(Duration::from_secs(10))
@@ -195,7 +259,11 @@ impl ThrowawayPostgres {
     }
 
     fn database_url(&self, name: &str) -> String {
-        format!("postgresql://{USER}@/{name}?host={}", self.folder.path().display())
+        let folder = self.folder.path().display();
+        match self.port {
+            PORT => format!("postgresql://{USER}@/{name}?host={folder}"),
+            port => format!("postgresql://{USER}@/{name}?port={port}&host={folder}"),
+        }
     }
 
     fn log(&self) -> String {
@@ -218,6 +286,7 @@ struct Runner<'a> {
     binaries: &'a Path,
     folder: &'a Path,
     account: Account,
+    settings: &'a [String],
 }
 
 impl Runner<'_> {
@@ -240,7 +309,7 @@ impl Runner<'_> {
         command.args(["-c", watchdog::SCRIPT, "sh"]).arg(self.folder);
         command.arg(self.binaries.join("postgres")).arg("-D").arg(self.folder.join("data"));
         command.arg("-k").arg(self.folder);
-        for setting in SETTINGS {
+        for setting in SETTINGS.into_iter().chain(self.settings.iter().map(String::as_str)) {
             command.args(["-c", setting]);
         }
         watchdog::guard(&mut command);

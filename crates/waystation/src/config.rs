@@ -58,7 +58,8 @@ impl Default for Config {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct StoreConfig {
-    /// A PostgreSQL database to use instead of the embedded one: `postgres://user@host/name`.
+    /// A PostgreSQL database to use instead of the embedded one, with `sslmode` and `sslrootcert` as
+    /// PostgreSQL knows them: `postgres://user@host/name?sslmode=verify-full`.
     pub(crate) postgres_url: String,
     /// Threads that read, or PostgreSQL connections of each kind.
     pub(crate) connections: usize,

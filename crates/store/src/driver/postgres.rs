@@ -2,6 +2,8 @@
 //! run again after a deadlock. A connection that breaks is opened anew by the next who needs it.
 
 mod target;
+mod tls;
+mod url;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -7,11 +7,13 @@
 )]
 
 mod auth;
+mod authority;
 mod backup;
 mod bad_requests;
 mod cli;
 mod config;
 mod database;
+mod database_tls;
 mod disk;
 mod first_start;
 mod guard;

@@ -7,6 +7,7 @@
 mod app;
 mod auth;
 mod error;
+mod fair;
 mod guard;
 mod health;
 pub mod local;
@@ -22,6 +23,7 @@ use axum::routing::get;
 
 pub use app::{App, WebSettings};
 pub use error::EdgeError;
+pub use fair::Fairness;
 
 /// Every route of the public listener, on one screen.
 pub fn router(app: &App) -> Router {

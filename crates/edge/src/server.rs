@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use crate::error::EdgeError;
+use crate::fair::Holder;
 use crate::tls::{self, Certificate};
 
 /// A bound address, with encryption if there is any.
@@ -242,10 +243,14 @@ async fn run<S>(
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let holder = peer.map(|_| Holder::default());
     let service = router.map_request(move |request: Request<Incoming>| {
         let mut request = request.map(axum::body::Body::new);
         if let Some(peer) = peer {
             request.extensions_mut().insert(peer);
+        }
+        if let Some(holder) = &holder {
+            request.extensions_mut().insert(holder.clone());
         }
         request
     });

@@ -108,6 +108,10 @@ pub(crate) struct LimitsConfig {
     pub(crate) calls_per_second: u32,
     /// Other calls an agent may make at once.
     pub(crate) calls_burst: u32,
+    /// Connections an agent may have open to the listener.
+    pub(crate) connections_per_agent_max: usize,
+    /// Event streams an agent may have open on the listener.
+    pub(crate) streams_per_agent_max: usize,
     /// Changes of speaker between agents without a human before a thread is paused; 0 for never.
     pub(crate) agent_turns_max: i64,
     /// A session not heard of for so many seconds is offline.
@@ -123,6 +127,8 @@ impl Default for LimitsConfig {
             posts_burst: limits::POSTS_BURST,
             calls_per_second: limits::CALLS_PER_SECOND,
             calls_burst: limits::CALLS_BURST,
+            connections_per_agent_max: limits::CONNECTIONS_PER_AGENT_MAX,
+            streams_per_agent_max: limits::STREAMS_PER_AGENT_MAX,
             agent_turns_max: limits::AGENT_TURNS_MAX,
             session_fresh_seconds: limits::SESSION_FRESH_MS / 1_000,
             idempotency_window_hours: 0,

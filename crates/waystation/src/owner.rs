@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use edge::local::{Owner, OwnerInfo, Sockets};
 use edge::server::Listening;
 use edge::tls::Certificate;
-use edge::{App, WebSettings};
+use edge::{App, Fairness, WebSettings};
 use hub::audit::SealKey;
 use hub::duties::Duties;
 use hub::identity::{KeyRing, Revocations, Verifier};
@@ -91,6 +91,10 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
             .map(|issuer| issuer.issuer.clone())
             .collect(),
         open: reached.open,
+        fairness: Fairness {
+            connections_per_agent_max: config.limits.connections_per_agent_max,
+            streams_per_agent_max: config.limits.streams_per_agent_max,
+        },
     };
     let app = App::new(hub, Arc::new(hub::catalogue()), Arc::new(verifier), web);
     Ok(Opened { app, url: reached.url, duties, _lock: lock })

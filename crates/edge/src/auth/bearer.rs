@@ -10,7 +10,7 @@ use protocol::{Caller, limits};
 
 use crate::app::App;
 use crate::server::Peer;
-use crate::status;
+use crate::{fair, status};
 
 /// Lets a request pass with its verified caller attached, or answers 401.
 pub(crate) async fn require_caller(
@@ -47,8 +47,8 @@ pub(crate) async fn require_caller(
     };
     // Nothing behind this point can see or pass on the caller's token.
     request.headers_mut().remove(header::AUTHORIZATION);
-    request.extensions_mut().insert(caller);
-    next.run(request).await
+    request.extensions_mut().insert(Arc::clone(&caller));
+    fair::admit(&app, &caller, request, next).await
 }
 
 /// Whoever got many tokens wrong waits for the next refusal.

@@ -29,6 +29,16 @@ pub const WAITERS_MAX: usize = 5_000;
 pub const CONNECTIONS_MAX: usize = 2_000;
 /// Open connections from one address, unless it is this machine's own.
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 50;
+/// Open connections of one agent, unless its operator says otherwise.
+pub const CONNECTIONS_PER_AGENT_MAX: usize = 20;
+/// Open event streams of one agent, unless its operator says otherwise.
+pub const STREAMS_PER_AGENT_MAX: usize = 5;
+/// How slowly a request's body may come, in bytes a second.
+pub const UPLOAD_BYTES_PER_SECOND_MIN: u64 = 1_024;
+/// How far a body may be behind that.
+pub const UPLOAD_GRACE: Duration = Duration::from_secs(5);
+/// How long a whole body may take.
+pub const UPLOAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Tokens that one address may get wrong in a minute before its further failures are slowed down.
 pub const AUTH_FAILURES_PER_MINUTE: u32 = 10;
 /// How long an answer to a wrong token takes from then on.

@@ -15,6 +15,7 @@ mod config;
 mod database;
 mod database_tls;
 mod disk;
+mod fair;
 mod first_start;
 mod guard;
 mod health;

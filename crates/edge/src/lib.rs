@@ -6,6 +6,7 @@
 
 mod app;
 mod auth;
+mod certificate;
 mod error;
 mod fair;
 mod guard;

@@ -81,6 +81,9 @@ pub(crate) struct TlsConfig {
     pub(crate) certificate: PathBuf,
     /// With `files`: its private key, PEM.
     pub(crate) key: PathBuf,
+    /// The authorities whose client certificates count, PEM; `identity.client_certificates` says who
+    /// is who.
+    pub(crate) client_ca: PathBuf,
 }
 
 /// Where the certificate comes from.
@@ -224,6 +227,16 @@ impl Config {
                  cross the network in the clear.\nSet tls.mode = \"local\" for a certificate by the hub's \
                  own authority, or tls.mode = \"files\" with your own",
                 self.listen
+            );
+        }
+        let has_client_ca = !self.tls.client_ca.as_os_str().is_empty();
+        if has_client_ca && self.tls.mode == TlsMode::Off {
+            bail!("tls.client_ca is set, and tls.mode is off: set it to \"local\" or \"files\"");
+        }
+        if !self.identity.client_certificates.is_empty() && !has_client_ca {
+            bail!(
+                "identity.client_certificates says who is who, but no certificate counts: set \
+                 tls.client_ca to the file of the authority that signs them"
             );
         }
         protocol::validate::name(&self.workspace).context("workspace")?;

@@ -20,6 +20,8 @@ pub struct IdentityConfig {
     pub audience: Vec<String>,
     /// Tokens that never change, for clients that can do nothing better.
     pub static_tokens: Vec<StaticToken>,
+    /// Agents that are known by the certificate they connect with; `tls.client_ca` says which count.
+    pub client_certificates: Vec<ClientCertificate>,
     /// Issuers outside the hub whose tokens count.
     pub issuers: Vec<IssuerConfig>,
     /// A PEM file of certificates to trust beside the system's when key sets are fetched.
@@ -32,6 +34,7 @@ impl Default for IdentityConfig {
             issuer: "waystation".to_owned(),
             audience: vec!["waystation".to_owned()],
             static_tokens: Vec::new(),
+            client_certificates: Vec::new(),
             issuers: Vec::new(),
             ca_file: None,
         }
@@ -49,6 +52,30 @@ pub struct StaticToken {
     /// The token itself, of at least 8 characters; take a long random one.
     #[serde(default)]
     pub token: Option<Secret<String>>,
+    /// The agent that holds it.
+    pub agent_id: String,
+    /// The workspace of that agent.
+    pub workspace_id: String,
+    /// What it may do: operator, orchestrator, worker, observer, service or plugin.
+    pub role: Role,
+    /// The scopes it carries, separated by spaces. Those of the role unless set.
+    #[serde(default)]
+    pub scopes: Option<ScopeList>,
+}
+
+/// A name in client certificates, and the agent it stands for. One of `uri`, `dns` and `cn` is the name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientCertificate {
+    /// An alternative name that is a URI, to the letter: `spiffe://acme/reviewer`.
+    #[serde(default)]
+    pub uri: Option<String>,
+    /// An alternative name that is a host name.
+    #[serde(default)]
+    pub dns: Option<String>,
+    /// The subject's common name, to the letter.
+    #[serde(default)]
+    pub cn: Option<String>,
     /// The agent that holds it.
     pub agent_id: String,
     /// The workspace of that agent.

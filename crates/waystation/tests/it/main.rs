@@ -11,6 +11,7 @@ mod authority;
 mod backup;
 mod bad_requests;
 mod cli;
+mod client_certificates;
 mod config;
 mod database;
 mod database_tls;

@@ -1,6 +1,6 @@
 //! Inviting agents into a thread.
 
-use protocol::{Scope, limits};
+use protocol::{Scope, limits, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,6 +17,7 @@ pub struct AddParticipants {
     /// The thread.
     thread_id: String,
     /// The agents to add, by agent id.
+    #[schemars(length(min = 1, max = limits::PARTICIPANTS_MAX), inner(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN)))]
     participants: Vec<String>,
 }
 

@@ -19,6 +19,7 @@ pub struct SummarizeThread {
     thread_id: String,
     /// How many of the newest messages highlights may come from, 200 unless you say otherwise.
     /// Findings are counted over the whole thread.
+    #[schemars(range(min = 1))]
     max_messages: Option<u32>,
 }
 

@@ -17,6 +17,7 @@ pub mod rest;
 pub mod server;
 mod status;
 pub mod tls;
+mod trace;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;

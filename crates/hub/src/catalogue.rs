@@ -133,7 +133,14 @@ impl Catalogue {
             (Arc::clone(&call.hub), Arc::clone(&call.identity), call.request);
         let result = admitted(entry, call, input, sound).instrument(span).await;
         let outcome = result.as_ref().map_or_else(|error| error.code().name(), |_| "ok");
-        hub.metrics.observe(entry.name, outcome, began.elapsed());
+        let took = began.elapsed();
+        hub.metrics.observe(entry.name, outcome, took);
+        // Only whoever traces a call looks for it in the log.
+        if let Some(trace) = &identity.trace {
+            tracing::info!(operation = entry.name, request = %identity.request_id, outcome,
+                agent = %identity.caller.agent_id, trace = trace.trace_id, parent = trace.parent_id,
+                took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), "call answered");
+        }
         if let Err(Error::Internal(source)) = &result {
             tracing::error!(operation = entry.name, request = %identity.request_id, %source, "an operation broke");
         }

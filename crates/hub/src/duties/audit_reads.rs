@@ -7,7 +7,7 @@ use store::{Store, StoreError};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::OwnedEntry;
+use crate::audit::{OwnedEntry, with_trace};
 
 /// Runs until it is stopped; then enters what is left.
 pub(crate) async fn run(
@@ -43,12 +43,13 @@ async fn enter(store: &Store, batch: Vec<OwnedEntry>, stop: &CancellationToken) 
             .write(move |tx| {
                 for entry in work.iter() {
                     let commitments = (&entry.request, &entry.response);
+                    let detail = with_trace(None, entry.call.trace.as_ref());
                     tx.insert_audit(&entry.call.entry(
                         entry.action,
                         "",
                         entry.outcome,
                         commitments,
-                        None,
+                        detail.as_deref(),
                     ))?;
                 }
                 Ok(())

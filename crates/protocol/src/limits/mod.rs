@@ -13,6 +13,8 @@ pub const JSON_DEPTH_MAX: usize = 64;
 pub const HEADER_BYTES_MAX: usize = 32 * 1024;
 /// The number of headers of a request.
 pub const HEADERS_MAX: usize = 100;
+/// A correlation id that is carried back.
+pub const CORRELATION_ID_BYTES_MAX: usize = 128;
 /// How long a client may take to send its headers.
 pub const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may take to say anything, or stay idle.

@@ -29,3 +29,4 @@ mod rest;
 mod secrets;
 mod signals;
 mod stdio;
+mod trace;

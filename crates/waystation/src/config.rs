@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use hub::identity::IdentityConfig;
 use protocol::limits;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Every setting of the hub.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Config {
     /// The address the hub listens on. Anything but loopback needs TLS.
@@ -55,7 +56,7 @@ impl Default for Config {
 }
 
 /// Where the data is.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct StoreConfig {
     /// A PostgreSQL database to use instead of the embedded one, with `sslmode` and `sslrootcert` as
@@ -72,7 +73,7 @@ impl Default for StoreConfig {
 }
 
 /// Encryption of the listener.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TlsConfig {
     /// `off`, `local` (a certificate by the hub's own authority) or `files`.
@@ -87,7 +88,7 @@ pub(crate) struct TlsConfig {
 }
 
 /// Where the certificate comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TlsMode {
     /// No encryption; loopback only.
@@ -100,7 +101,7 @@ pub(crate) enum TlsMode {
 }
 
 /// Quotas and guards.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LimitsConfig {
     /// Posts an agent may make a second, on average.
@@ -140,7 +141,7 @@ impl Default for LimitsConfig {
 }
 
 /// What is logged.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LogConfig {
     /// `text` or `json`.
@@ -156,7 +157,7 @@ impl Default for LogConfig {
 }
 
 /// How a log line looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LogFormat {
     /// For people.
@@ -166,14 +167,27 @@ pub(crate) enum LogFormat {
 }
 
 /// Variables that are not settings: who calls, and where things are.
-const NOT_SETTINGS: [&str; 7] =
-    ["data", "config", "token", "agent", "workspace_id", "session", "role"];
+pub(crate) const NOT_SETTINGS: [(&str, &str); 7] = [
+    ("data", "The data folder, as `--data` names it."),
+    ("config", "The configuration file, as `--config` names it."),
+    ("token", "The token that a command or a stdio server calls with."),
+    ("agent", "The agent that calls, where there is no token."),
+    ("workspace_id", "The workspace of that agent."),
+    ("session", "The session of that agent."),
+    ("role", "What that agent may do: `worker` or `observer`."),
+];
 
 /// What the environment says.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment(BTreeMap<String, String>);
 
 impl Environment {
+    /// These variables, for tests.
+    #[cfg(test)]
+    pub(crate) fn of(variables: &[(String, String)]) -> Self {
+        Self(variables.iter().cloned().collect())
+    }
+
     /// Reads every `WAYSTATION_*` variable, once.
     pub(crate) fn read() -> Self {
         let ours = std::env::vars().filter_map(|(name, value)| {
@@ -203,7 +217,7 @@ impl Config {
             }
         };
         for (name, value) in &environment.0 {
-            if !NOT_SETTINGS.contains(&name.as_str()) {
+            if NOT_SETTINGS.iter().all(|(other, _)| other != name) {
                 set(&mut table, name, value)?;
             }
         }

@@ -20,9 +20,9 @@ pub struct CreateThread {
     /// What sort of thread it is: `conversation` (the default), `workflow` or `incident`.
     #[serde(default, rename = "type")]
     thread_type: ThreadType,
-    /// The agents that take part, by agent id.
+    /// The agents that take part, by agent id; at most 100, a name that stands there twice counts once.
     #[serde(default)]
-    #[schemars(length(max = limits::PARTICIPANTS_MAX), inner(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN)))]
+    #[schemars(inner(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN)))]
     participants: Vec<String>,
     /// Optional: must match your token.
     workspace_id: Option<String>,

@@ -18,7 +18,7 @@ pub struct RemoveParticipants {
     /// The thread.
     thread_id: String,
     /// The agents to remove, by agent id.
-    #[schemars(length(min = 1, max = limits::PARTICIPANTS_MAX), inner(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN)))]
+    #[schemars(length(min = 1), inner(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN)))]
     participants: Vec<String>,
 }
 

@@ -49,7 +49,9 @@ fn probes(schema: &Map<String, Value>) -> Vec<Probe> {
         probes.extend([inside(names(least)), outside(names(least - 1))]);
     }
     if let Some(most) = length("maxItems") {
-        probes.extend([inside(names(most)), outside(names(most + 1))]);
+        // A schema counts what stands there twice as two.
+        let doubled = vec!["agent"; most + 1];
+        probes.extend([inside(names(most)), outside(names(most + 1)), outside(doubled)]);
     }
     if let Some(Value::Object(items)) = schema.get("items") {
         let one = |probe: Probe| Probe { value: json!([probe.value]), ..probe };
@@ -119,7 +121,7 @@ fn what_a_check_bounds_the_schema_says() {
     let catalogue = waystation_hub::catalogue();
     for (operation, field, word) in [
         ("create_thread", "title", "maxLength"),
-        ("create_thread", "participants", "maxItems"),
+        ("add_participants", "participants", "minItems"),
         ("post_message", "body", "maxLength"),
         ("post_message", "idempotency_key", "maxLength"),
         ("post_message", "metadata", "maxProperties"),

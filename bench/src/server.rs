@@ -14,7 +14,8 @@ use crate::stats;
 
 /// The limits that a measurement raises, and nothing else.
 pub(crate) const LIMITS: &str = "posts_per_second = 1000000, posts_burst = 1000000, \
-    calls_per_second = 1000000, calls_burst = 1000000, agent_turns_max = 0";
+    calls_per_second = 1000000, calls_burst = 1000000, agent_turns_max = 0, \
+    connections_per_agent_max = 1000000";
 
 const READY_SECONDS_MAX: f64 = 60.0;
 

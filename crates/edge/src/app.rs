@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use protocol::Timestamp;
 
 use crate::auth::Failures;
+use crate::fair::{Fairness, Shares};
 use crate::mcp;
 
 /// What every route can reach. Cheap to clone.
@@ -23,6 +24,7 @@ pub struct App {
     pub web: Arc<WebSettings>,
     pub(crate) openapi: Arc<str>,
     pub(crate) failures: Arc<Failures>,
+    pub(crate) shares: Arc<Shares>,
     pub(crate) last_ready: Arc<Mutex<Option<Timestamp>>>,
 }
 
@@ -39,6 +41,8 @@ pub struct WebSettings {
     pub authorization_servers: Vec<String>,
     /// Lets callers in without a token; only ever set on a loopback listener.
     pub open: Option<Arc<protocol::Caller>>,
+    /// How much of the listener one agent may hold.
+    pub fairness: Fairness,
 }
 
 impl App {
@@ -54,6 +58,7 @@ impl App {
             hub,
             catalogue,
             verifier,
+            shares: Arc::new(Shares::new(web.fairness)),
             web: Arc::new(web),
             openapi: openapi.into(),
             failures: Arc::default(),

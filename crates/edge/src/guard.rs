@@ -7,7 +7,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use crate::app::{App, WebSettings};
-use crate::status;
+use crate::{status, trace};
 
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -32,7 +32,7 @@ pub(crate) async fn check_host_and_origin(
             "add the origin to allowed_origins in the configuration",
         );
     }
-    next.run(request).await
+    trace::carry_back(request, next).await
 }
 
 fn host_is_ours(uri: &Uri, headers: &HeaderMap, web: &WebSettings) -> bool {

@@ -6,7 +6,9 @@
 
 mod app;
 mod auth;
+mod certificate;
 mod error;
+mod fair;
 mod guard;
 mod health;
 mod line_reader;
@@ -16,6 +18,7 @@ pub mod rest;
 pub mod server;
 mod status;
 pub mod tls;
+mod trace;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -23,6 +26,7 @@ use axum::routing::get;
 
 pub use app::{App, WebSettings};
 pub use error::EdgeError;
+pub use fair::Fairness;
 
 /// Every route of the public listener, on one screen.
 pub fn router(app: &App) -> Router {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
+use hub::identity::CertificateNames;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -21,8 +22,10 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
+use crate::certificate;
 use crate::error::EdgeError;
-use crate::tls::{self, Certificate};
+use crate::fair::Holder;
+use crate::tls::{self, Tls};
 
 /// A bound address, with encryption if there is any.
 pub struct Listening {
@@ -31,9 +34,9 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Binds an address; a certificate makes it https.
-    pub async fn bind(address: &str, certificate: Option<&Certificate>) -> Result<Self, EdgeError> {
-        let tls = certificate.map(tls::acceptor).transpose()?;
+    /// Binds an address; TLS makes it https.
+    pub async fn bind(address: &str, tls: Option<&Tls>) -> Result<Self, EdgeError> {
+        let tls = tls.map(tls::acceptor).transpose()?;
         Ok(Self { listener: bind(address).await?, tls })
     }
 
@@ -197,12 +200,18 @@ impl Connections {
         self.tasks.spawn(async move {
             let _held = held;
             match tls {
-                None => run(builder, watcher, stream, router, Some(peer)).await,
+                None => run(builder, watcher, stream, router, Client::at(peer)).await,
                 Some(tls) => {
                     match tokio::time::timeout(limits::HEADER_READ_TIMEOUT, tls.accept(stream))
                         .await
                     {
-                        Ok(Ok(stream)) => run(builder, watcher, stream, router, Some(peer)).await,
+                        Ok(Ok(stream)) => {
+                            let certificates = stream.get_ref().1.peer_certificates();
+                            let first = certificates.and_then(<[_]>::first);
+                            let names = first.map(|first| Arc::new(certificate::names(first)));
+                            let client = Client { names, ..Client::at(peer) };
+                            run(builder, watcher, stream, router, client).await;
+                        }
                         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                         Err(_) => tracing::debug!("a TLS handshake took too long"),
                     }
@@ -219,7 +228,7 @@ impl Connections {
         let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
         self.tasks.spawn(async move {
             let _held = held;
-            run(builder, watcher, stream, router, None).await;
+            run(builder, watcher, stream, router, Client::default()).await;
         });
     }
 
@@ -233,19 +242,37 @@ impl Connections {
     }
 }
 
+/// What is known of the other end of a connection; nothing where only our own user can connect.
+#[derive(Default)]
+struct Client {
+    remote: Option<(Peer, Holder)>,
+    names: Option<Arc<CertificateNames>>,
+}
+
+impl Client {
+    fn at(peer: Peer) -> Self {
+        Self { remote: Some((peer, Holder::default())), names: None }
+    }
+}
+
 async fn run<S>(
     builder: Builder<TokioExecutor>,
     watcher: Watcher,
     stream: S,
     router: Router,
-    peer: Option<Peer>,
+    client: Client,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = router.map_request(move |request: Request<Incoming>| {
         let mut request = request.map(axum::body::Body::new);
-        if let Some(peer) = peer {
-            request.extensions_mut().insert(peer);
+        let extensions = request.extensions_mut();
+        if let Some((peer, holder)) = &client.remote {
+            extensions.insert(*peer);
+            extensions.insert(holder.clone());
+        }
+        if let Some(names) = &client.names {
+            extensions.insert(Arc::clone(names));
         }
         request
     });

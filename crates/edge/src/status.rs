@@ -48,6 +48,18 @@ pub(crate) async fn no_such_method(State(app): State<App>) -> Response {
     of_code(&app, ErrorCode::ValidationError, 405, "this path takes another method", Some(hint))
 }
 
+/// A refusal that may be over in a second.
+pub(crate) fn not_now(
+    app: &App,
+    code: ErrorCode,
+    status: u16,
+    message: &str,
+    hint: &str,
+) -> Response {
+    let body = ErrorBody { retry_after_ms: Some(1_000), ..body(app, code, message, Some(hint)) };
+    of_body(body, status)
+}
+
 pub(crate) fn of_code(
     app: &App,
     code: ErrorCode,
@@ -55,8 +67,12 @@ pub(crate) fn of_code(
     message: &str,
     hint: Option<&str>,
 ) -> Response {
+    of_body(body(app, code, message, hint), status)
+}
+
+fn body(app: &App, code: ErrorCode, message: &str, hint: Option<&str>) -> ErrorBody {
     let request_id = RequestId(app.hub.new_uid(app.hub.now()));
-    let body = ErrorBody {
+    ErrorBody {
         code,
         message: message.to_owned(),
         request_id: request_id.to_string(),
@@ -64,8 +80,7 @@ pub(crate) fn of_code(
         retry_after_ms: None,
         field: None,
         hint: hint.map(str::to_owned),
-    };
-    of_body(body, status)
+    }
 }
 
 fn of_body(body: ErrorBody, status: u16) -> Response {

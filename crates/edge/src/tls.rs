@@ -6,9 +6,12 @@ use std::sync::Arc;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose, SanType,
 };
-use rustls::ServerConfig;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 
 use crate::error::EdgeError;
@@ -32,25 +35,57 @@ pub enum Certificate {
     },
 }
 
+/// How a listener is encrypted.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    /// What it shows to clients.
+    pub certificate: Certificate,
+    /// A PEM file of the authorities whose client certificates count; clients need none.
+    pub client_ca: Option<PathBuf>,
+}
+
 /// The file clients must trust to reach a hub with a local certificate.
 pub const LOCAL_AUTHORITY_FILE: &str = "ca.pem";
 
 /// Prepares TLS for a listener.
-pub fn acceptor(certificate: &Certificate) -> Result<TlsAcceptor, EdgeError> {
-    let (chain, key) = match certificate {
+pub fn acceptor(tls: &Tls) -> Result<TlsAcceptor, EdgeError> {
+    let (chain, key) = match &tls.certificate {
         Certificate::Files { certificate, key } => (read_chain(certificate)?, read_key(key)?),
         Certificate::Local { folder, names } => local(folder, names)?,
     };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let clients = match &tls.client_ca {
+        Some(path) => client_verifier(path, &provider)?,
+        None => WebPkiClientVerifier::no_client_auth(),
+    };
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
+        .and_then(|builder| builder.with_client_cert_verifier(clients).with_single_cert(chain, key))
         .map_err(|error| EdgeError::Tls {
             path: "the certificate".to_owned(),
             reason: error.to_string(),
         })?;
+    if tls.client_ca.is_some() {
+        // A session that is taken up again would not ask whether its certificate has ended.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+    }
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Lets clients in with a certificate by one of these authorities, or with none.
+fn client_verifier(
+    path: &Path,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ClientCertVerifier>, EdgeError> {
+    let mut roots = RootCertStore::empty();
+    for authority in read_chain(path)? {
+        roots.add(authority).map_err(|error| bad_file(path, &error))?;
+    }
+    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+        .allow_unauthenticated()
+        .build()
+        .map_err(|error| bad_file(path, &error))
 }
 
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
@@ -149,10 +184,11 @@ mod tests {
     #[test]
     fn a_local_authority_is_made_once_and_found_again() {
         let folder = tempfile::tempdir().unwrap();
-        let local = Certificate::Local {
+        let certificate = Certificate::Local {
             folder: folder.path().join("tls"),
             names: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
         };
+        let local = Tls { certificate, client_ca: None };
         acceptor(&local).unwrap();
         let first = std::fs::read(folder.path().join("tls/ca.pem")).unwrap();
         acceptor(&local).unwrap();
@@ -161,8 +197,9 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_named() {
-        let files =
+        let certificate =
             Certificate::Files { certificate: "/no/such.pem".into(), key: "/no/such.key".into() };
+        let files = Tls { certificate, client_ca: None };
         let Err(error) = acceptor(&files) else { panic!("there is no such file") };
         assert!(error.to_string().contains("/no/such.pem"), "{error}");
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use store::{AuditEntry, Tx};
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::Commitment;
+use crate::audit::{self, Commitment};
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 
@@ -136,8 +136,11 @@ impl Call {
                     let answer = serde_json::to_vec(&change.answer)
                         .map_err(|error| Error::Internal(Box::new(error)))?;
                     let response = Commitment::response(&identity.salt, &answer);
-                    let detail = change.detail.as_deref();
-                    let entry = identity.entry(action, object, "ok", (&request, &response), detail);
+                    let detail =
+                        audit::with_trace(change.detail.as_deref(), identity.trace.as_ref());
+                    let commitments = (&request, &response);
+                    let entry =
+                        identity.entry(action, object, "ok", commitments, detail.as_deref());
                     tx.insert_audit(&entry)?;
                 }
                 Ok(change.answer)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use protocol::{Scope, limits, validate};
+use protocol::{ErrorCode, Scope, limits, validate};
 use schemars::generate::Contract;
 use serde_json::{Map, Value};
 use tracing::Instrument;
@@ -133,7 +133,14 @@ impl Catalogue {
             (Arc::clone(&call.hub), Arc::clone(&call.identity), call.request);
         let result = admitted(entry, call, input, sound).instrument(span).await;
         let outcome = result.as_ref().map_or_else(|error| error.code().name(), |_| "ok");
-        hub.metrics.observe(entry.name, outcome, began.elapsed());
+        let took = began.elapsed();
+        hub.metrics.observe(entry.name, outcome, took);
+        // Only whoever traces a call looks for it in the log.
+        if let Some(trace) = &identity.trace {
+            tracing::info!(operation = entry.name, request = %identity.request_id, outcome,
+                agent = %identity.caller.agent_id, trace = trace.trace_id, parent = trace.parent_id,
+                took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), "call answered");
+        }
         if let Err(Error::Internal(source)) = &result {
             tracing::error!(operation = entry.name, request = %identity.request_id, %source, "an operation broke");
         }
@@ -151,12 +158,14 @@ impl Catalogue {
     }
 }
 
-/// A change that went well has left its entry already, and floods must not fill the trail.
+/// A change that went well has left its entry already, and floods must not fill the trail. While the
+/// store is out of reach there is nothing to enter a refusal in.
 fn worth_an_entry(entry: &Entry, result: &Result<Box<dyn Answer>>) -> bool {
     match result {
         Ok(_) => entry.effect == Effect::Read,
         Err(error) => {
-            !matches!(error, Error::RateLimited { .. } | Error::Overloaded | Error::Stopping)
+            !matches!(error, Error::RateLimited { .. } | Error::Overloaded)
+                && error.code() != ErrorCode::Unavailable
         }
     }
 }

@@ -161,10 +161,10 @@ impl Error {
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Overloaded | Self::Store(StoreError::Overloaded) => ErrorCode::Overloaded,
             Self::Store(StoreError::Full) => ErrorCode::StorageFull,
-            Self::Stopping | Self::Store(StoreError::Failed | StoreError::Closed) => {
+            Self::Stopping
+            | Self::Store(StoreError::Failed | StoreError::Closed | StoreError::Unreachable(_)) => {
                 ErrorCode::Unavailable
             }
-            Self::Store(error) if error.is_outage() => ErrorCode::Unavailable,
             Self::Store(_) | Self::Internal(_) => ErrorCode::Internal,
         }
     }
@@ -204,7 +204,7 @@ impl Error {
             Self::Store(StoreError::Full) => Some(
                 "free some room on the disk of the data folder; reading still works".to_owned(),
             ),
-            Self::Store(StoreError::Overloaded) | Self::Overloaded => {
+            Self::Store(StoreError::Overloaded | StoreError::Unreachable(_)) | Self::Overloaded => {
                 Some("send the same request again; an idempotency_key makes that safe".to_owned())
             }
             _ => None,
@@ -216,7 +216,10 @@ impl Error {
         match self {
             Self::RateLimited { retry_after_ms, .. } => Some(*retry_after_ms),
             Self::Overloaded | Self::Store(StoreError::Overloaded) => Some(250),
-            Self::Stopping | Self::Store(StoreError::Failed | StoreError::Closed) => Some(1_000),
+            Self::Stopping
+            | Self::Store(StoreError::Failed | StoreError::Closed | StoreError::Unreachable(_)) => {
+                Some(1_000)
+            }
             _ => None,
         }
     }

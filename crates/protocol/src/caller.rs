@@ -133,6 +133,16 @@ pub enum Scope {
     Admin,
 }
 
+impl JsonSchema for Scope {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Scope".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "enum": Self::ALL.map(Self::name) })
+    }
+}
+
 impl Scope {
     /// Every scope, in the order of the documentation.
     pub const ALL: [Self; 6] = [

@@ -74,7 +74,7 @@ impl JsonSchema for Metadata {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "object" })
+        schemars::json_schema!({ "type": "object", "maxProperties": limits::METADATA_KEYS_MAX })
     }
 }
 

@@ -11,6 +11,10 @@ fn invalid<T>(text: impl Into<String>) -> Result<T, Invalid> {
     Err(Invalid(text.into()))
 }
 
+/// What [`name`] lets through, for schemas. It says nothing of letters beyond ASCII, which the many
+/// dialects of patterns do not agree about.
+pub const NAME_PATTERN: &str = r"^[^\s!-*,;-?\[-^`{-~]+$";
+
 /// A name of an agent, session or workspace: letters, digits and `_ - . : @ / +`.
 pub fn name(text: &str) -> Result<(), Invalid> {
     let chars = text.chars().count();
@@ -143,6 +147,20 @@ mod tests {
         assert!(name("Ähren-7").is_ok());
         for bad in ["", " ", "a b", "a\nb", "$(id)", "a\u{202e}b", "a;b"] {
             assert!(name(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_pattern_of_names_is_their_check() {
+        let class = NAME_PATTERN.strip_prefix(r"^[^\s").unwrap().strip_suffix("]+$").unwrap();
+        let mut signs = class.chars().filter(|c| *c != '\\').peekable();
+        let mut refused = Vec::new();
+        while let Some(first) = signs.next() {
+            let last = signs.next_if_eq(&'-').map_or(first, |_| signs.next().unwrap());
+            refused.extend(first..=last);
+        }
+        for sign in '!'..='~' {
+            assert_eq!(name(&sign.to_string()).is_err(), refused.contains(&sign), "{sign}");
         }
     }
 

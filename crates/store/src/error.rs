@@ -58,12 +58,18 @@ pub enum StoreError {
     /// PostgreSQL said no.
     #[error("the database refused a statement")]
     Postgres(#[source] postgres::Error),
+    /// PostgreSQL is not there, or went away. Whether a change that was under way happened is unknown.
+    #[error("the database cannot be reached right now")]
+    Unreachable(#[source] Option<Box<dyn std::error::Error + Send + Sync>>),
+    /// The database's URL cannot be used.
+    #[error("the database's URL cannot be used: {0}")]
+    BadUrl(String),
 }
 
 impl StoreError {
     /// Whether the database cannot be reached right now.
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Postgres(error) if error.is_closed() || error.code().is_none())
+        matches!(self, Self::Unreachable(_))
     }
 
     /// Whether the disk itself failed, so that nothing written since may be trusted.
@@ -107,7 +113,29 @@ impl From<postgres::Error> for StoreError {
     fn from(error: postgres::Error) -> Self {
         match error.code() {
             Some(state) if *state == postgres::error::SqlState::DISK_FULL => Self::Full,
+            _ if is_gone(&error) => Self::Unreachable(Some(Box::new(error))),
             _ => Self::Postgres(error),
+        }
+    }
+}
+
+/// Whether the server ended, is ending or beginning, or the way to it broke.
+fn is_gone(error: &postgres::Error) -> bool {
+    use postgres::error::SqlState;
+    let source = std::error::Error::source(error);
+    match error.code() {
+        Some(state) => {
+            state.code().starts_with("08")
+                || [
+                    SqlState::ADMIN_SHUTDOWN,
+                    SqlState::CRASH_SHUTDOWN,
+                    SqlState::CANNOT_CONNECT_NOW,
+                    SqlState::TOO_MANY_CONNECTIONS,
+                ]
+                .contains(state)
+        }
+        None => {
+            error.is_closed() || source.is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
         }
     }
 }

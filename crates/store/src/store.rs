@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use protocol::limits;
 use tokio::sync::{mpsc, watch};
 
-use crate::driver::postgres::{self as pg, Mode, PgConnection};
+use crate::driver::postgres::{self as pg, Mode, PgConnection, Target};
 use crate::driver::sqlite;
 use crate::engine::Engine;
 use crate::error::{Result, StoreError};
@@ -89,11 +89,12 @@ impl Store {
     }
 
     fn open_postgres(url: &str, connections: usize) -> Result<Self> {
-        migrate::postgres(&mut PgConnection::open(url)?)?;
+        let target = Arc::new(Target::parse(url)?);
+        migrate::postgres(&mut PgConnection::open(&target)?)?;
         let start = |name, mode, capacity| {
             let mut workers = Vec::new();
             for _ in 0..connections.max(1) {
-                let mut connection = PgConnection::open(url)?;
+                let mut connection = PgConnection::open(&target)?;
                 workers.push(move |job: Box<dyn Job>| pg::run(&mut connection, mode, job));
             }
             pool::start(name, workers, capacity)
@@ -119,7 +120,7 @@ impl Store {
 
     /// Opens a PostgreSQL database only to read. Blocks.
     pub fn open_read_only_postgres(url: &str) -> Result<Self> {
-        let mut connection = PgConnection::open(url)?;
+        let mut connection = PgConnection::open(&Arc::new(Target::parse(url)?))?;
         migrate::check_not_newer(&mut Tx::new(tx::Connection::Postgres(&mut connection)))?;
         let worker = move |job: Box<dyn Job>| pg::run(&mut connection, Mode::Read, job);
         let (read, threads) = pool::start("store-reader", vec![worker], limits::READ_QUEUE_MAX)?;

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use postgres::{Client, NoTls};
-use waystation_testkit::postgres::{ThrowawayPostgres, fresh_database};
+use waystation_testkit::postgres::{Stop, ThrowawayPostgres, fresh_database};
 
 fn connect(url: &str) -> Client {
     Client::connect(url, NoTls).expect("the server accepts")
@@ -39,6 +39,23 @@ fn a_dropped_server_leaves_no_folder() {
     let server = ThrowawayPostgres::start();
     let folder = folder_of(&server.url());
     assert!(Path::new(&folder).exists());
+    drop(server);
+    assert!(!Path::new(&folder).exists());
+}
+
+#[test]
+fn a_stopped_server_refuses_and_is_found_again_with_its_data() {
+    let mut server = ThrowawayPostgres::start();
+    let url = server.fresh_database();
+    for (round, how) in [Stop::Kill, Stop::Immediate].into_iter().enumerate() {
+        connect(&url).batch_execute(&format!("CREATE TABLE kept_{round} (n INT)")).unwrap();
+        connect(&url).batch_execute("CHECKPOINT").unwrap();
+        server.stop(how);
+        assert!(Client::connect(&url, NoTls).is_err());
+        server.start_again();
+        connect(&url).query(&format!("SELECT n FROM kept_{round}"), &[]).unwrap();
+    }
+    let folder = folder_of(&url);
     drop(server);
     assert!(!Path::new(&folder).exists());
 }

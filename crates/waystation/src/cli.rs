@@ -149,6 +149,8 @@ pub(crate) enum Command {
     },
     /// Print the manual page.
     Man,
+    /// Print every setting, with its default and its variable.
+    Config,
     /// Write or check the generated reference.
     #[command(hide = true)]
     Docs {

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use hub::identity::IdentityConfig;
 use protocol::limits;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Every setting of the hub.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Config {
     /// The address the hub listens on. Anything but loopback needs TLS.
@@ -55,10 +56,11 @@ impl Default for Config {
 }
 
 /// Where the data is.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct StoreConfig {
-    /// A PostgreSQL database to use instead of the embedded one: `postgres://user@host/name`.
+    /// A PostgreSQL database to use instead of the embedded one, with `sslmode` and `sslrootcert` as
+    /// PostgreSQL knows them: `postgres://user@host/name?sslmode=verify-full`.
     pub(crate) postgres_url: String,
     /// Threads that read, or PostgreSQL connections of each kind.
     pub(crate) connections: usize,
@@ -71,7 +73,7 @@ impl Default for StoreConfig {
 }
 
 /// Encryption of the listener.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TlsConfig {
     /// `off`, `local` (a certificate by the hub's own authority) or `files`.
@@ -80,10 +82,13 @@ pub(crate) struct TlsConfig {
     pub(crate) certificate: PathBuf,
     /// With `files`: its private key, PEM.
     pub(crate) key: PathBuf,
+    /// The authorities whose client certificates count, PEM; `identity.client_certificates` says who
+    /// is who.
+    pub(crate) client_ca: PathBuf,
 }
 
 /// Where the certificate comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TlsMode {
     /// No encryption; loopback only.
@@ -96,7 +101,7 @@ pub(crate) enum TlsMode {
 }
 
 /// Quotas and guards.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LimitsConfig {
     /// Posts an agent may make a second, on average.
@@ -107,6 +112,10 @@ pub(crate) struct LimitsConfig {
     pub(crate) calls_per_second: u32,
     /// Other calls an agent may make at once.
     pub(crate) calls_burst: u32,
+    /// Connections an agent may have open to the listener.
+    pub(crate) connections_per_agent_max: usize,
+    /// Event streams an agent may have open on the listener.
+    pub(crate) streams_per_agent_max: usize,
     /// Changes of speaker between agents without a human before a thread is paused; 0 for never.
     pub(crate) agent_turns_max: i64,
     /// A session not heard of for so many seconds is offline.
@@ -122,6 +131,8 @@ impl Default for LimitsConfig {
             posts_burst: limits::POSTS_BURST,
             calls_per_second: limits::CALLS_PER_SECOND,
             calls_burst: limits::CALLS_BURST,
+            connections_per_agent_max: limits::CONNECTIONS_PER_AGENT_MAX,
+            streams_per_agent_max: limits::STREAMS_PER_AGENT_MAX,
             agent_turns_max: limits::AGENT_TURNS_MAX,
             session_fresh_seconds: limits::SESSION_FRESH_MS / 1_000,
             idempotency_window_hours: 0,
@@ -130,7 +141,7 @@ impl Default for LimitsConfig {
 }
 
 /// What is logged.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LogConfig {
     /// `text` or `json`.
@@ -146,7 +157,7 @@ impl Default for LogConfig {
 }
 
 /// How a log line looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LogFormat {
     /// For people.
@@ -156,14 +167,27 @@ pub(crate) enum LogFormat {
 }
 
 /// Variables that are not settings: who calls, and where things are.
-const NOT_SETTINGS: [&str; 7] =
-    ["data", "config", "token", "agent", "workspace_id", "session", "role"];
+pub(crate) const NOT_SETTINGS: [(&str, &str); 7] = [
+    ("data", "The data folder, as `--data` names it."),
+    ("config", "The configuration file, as `--config` names it."),
+    ("token", "The token that a command or a stdio server calls with."),
+    ("agent", "The agent that calls, where there is no token."),
+    ("workspace_id", "The workspace of that agent."),
+    ("session", "The session of that agent."),
+    ("role", "What that agent may do: `worker` or `observer`."),
+];
 
 /// What the environment says.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Environment(BTreeMap<String, String>);
 
 impl Environment {
+    /// These variables, for tests.
+    #[cfg(test)]
+    pub(crate) fn of(variables: &[(String, String)]) -> Self {
+        Self(variables.iter().cloned().collect())
+    }
+
     /// Reads every `WAYSTATION_*` variable, once.
     pub(crate) fn read() -> Self {
         let ours = std::env::vars().filter_map(|(name, value)| {
@@ -193,7 +217,7 @@ impl Config {
             }
         };
         for (name, value) in &environment.0 {
-            if !NOT_SETTINGS.contains(&name.as_str()) {
+            if NOT_SETTINGS.iter().all(|(other, _)| other != name) {
                 set(&mut table, name, value)?;
             }
         }
@@ -217,6 +241,16 @@ impl Config {
                  cross the network in the clear.\nSet tls.mode = \"local\" for a certificate by the hub's \
                  own authority, or tls.mode = \"files\" with your own",
                 self.listen
+            );
+        }
+        let has_client_ca = !self.tls.client_ca.as_os_str().is_empty();
+        if has_client_ca && self.tls.mode == TlsMode::Off {
+            bail!("tls.client_ca is set, and tls.mode is off: set it to \"local\" or \"files\"");
+        }
+        if !self.identity.client_certificates.is_empty() && !has_client_ca {
+            bail!(
+                "identity.client_certificates says who is who, but no certificate counts: set \
+                 tls.client_ca to the file of the authority that signs them"
             );
         }
         protocol::validate::name(&self.workspace).context("workspace")?;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use edge::local::{Owner, OwnerInfo, Sockets};
 use edge::server::Listening;
-use edge::tls::Certificate;
-use edge::{App, WebSettings};
+use edge::tls::{Certificate, Tls};
+use edge::{App, Fairness, WebSettings};
 use hub::audit::SealKey;
 use hub::duties::Duties;
 use hub::identity::{KeyRing, Revocations, Verifier};
@@ -91,15 +91,19 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
             .map(|issuer| issuer.issuer.clone())
             .collect(),
         open: reached.open,
+        fairness: Fairness {
+            connections_per_agent_max: config.limits.connections_per_agent_max,
+            streams_per_agent_max: config.limits.streams_per_agent_max,
+        },
     };
     let app = App::new(hub, Arc::new(hub::catalogue()), Arc::new(verifier), web);
     Ok(Opened { app, url: reached.url, duties, _lock: lock })
 }
 
 /// Prepares encryption, if the configuration asks for it.
-pub(crate) fn certificate(place: &Place, config: &Config) -> Option<Certificate> {
-    match config.tls.mode {
-        TlsMode::Off => None,
+pub(crate) fn tls(place: &Place, config: &Config) -> Option<Tls> {
+    let certificate = match config.tls.mode {
+        TlsMode::Off => return None,
         TlsMode::Local => {
             let address = config.listen.rsplit_once(':').map_or("", |(host, _)| host);
             let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
@@ -107,13 +111,15 @@ pub(crate) fn certificate(place: &Place, config: &Config) -> Option<Certificate>
             names.push(address.trim_matches(['[', ']']).to_owned());
             names.retain(|name| !name.is_empty() && name != "0.0.0.0" && name != "::");
             names.dedup();
-            Some(Certificate::Local { folder: place.folder.join("tls"), names })
+            Certificate::Local { folder: place.folder.join("tls"), names }
         }
-        TlsMode::Files => Some(Certificate::Files {
+        TlsMode::Files => Certificate::Files {
             certificate: config.tls.certificate.clone(),
             key: config.tls.key.clone(),
-        }),
-    }
+        },
+    };
+    let client_ca = Some(&config.tls.client_ca).filter(|path| !path.as_os_str().is_empty());
+    Some(Tls { certificate, client_ca: client_ca.cloned() })
 }
 
 impl Opened {

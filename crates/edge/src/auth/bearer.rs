@@ -1,4 +1,5 @@
-//! The Authorization header. Tokens are never taken from a query or a body.
+//! The Authorization header, and the certificate of the connection. Tokens are never taken from a query
+//! or a body.
 
 use std::sync::Arc;
 
@@ -6,11 +7,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use hub::identity::CertificateNames;
 use protocol::{Caller, limits};
 
 use crate::app::App;
 use crate::server::Peer;
-use crate::status;
+use crate::{fair, status};
 
 /// Lets a request pass with its verified caller attached, or answers 401.
 pub(crate) async fn require_caller(
@@ -31,24 +33,26 @@ pub(crate) async fn require_caller(
             Some("send it as Authorization: Bearer TOKEN"),
         );
     }
-    let caller = match bearer(request.headers()) {
-        Ok(Some(token)) => match app.verifier.verify(token, app.hub.now()).await {
-            Ok(caller) => caller,
-            Err(error) => {
-                slow_down(&app, request.extensions().get::<Peer>()).await;
-                return status::unauthorized(&app, &error.to_string());
-            }
-        },
+    let token = match bearer(request.headers()) {
+        Ok(token) => token,
+        Err(reason) => return status::unauthorized(&app, reason),
+    };
+    let certificate = request.extensions().get::<Arc<CertificateNames>>().map(Arc::as_ref);
+    let caller = match app.verifier.verify_both(token, certificate, app.hub.now()).await {
+        Ok(Some(caller)) => caller,
         Ok(None) => match &app.web.open {
             Some(caller) => Arc::clone(caller),
             None => return status::unauthorized(&app, "this request carries no token"),
         },
-        Err(reason) => return status::unauthorized(&app, reason),
+        Err(error) => {
+            slow_down(&app, request.extensions().get::<Peer>()).await;
+            return status::unauthorized(&app, &error.to_string());
+        }
     };
     // Nothing behind this point can see or pass on the caller's token.
     request.headers_mut().remove(header::AUTHORIZATION);
-    request.extensions_mut().insert(caller);
-    next.run(request).await
+    request.extensions_mut().insert(Arc::clone(&caller));
+    fair::admit(&app, &caller, request, next).await
 }
 
 /// Whoever got many tokens wrong waits for the next refusal.

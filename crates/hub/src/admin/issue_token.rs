@@ -16,15 +16,19 @@ use crate::operation::{Effect, Operation, Route};
 #[serde(deny_unknown_fields)]
 pub struct IssueToken {
     /// The agent the token is for.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
     agent_id: String,
     /// Its role, `worker` unless you say otherwise.
     role: Option<Role>,
     /// Its scopes; those of the role unless you say otherwise. A token cannot exceed its role, save
     /// that `audit:read` may be added to any.
+    #[schemars(with = "Option<Vec<Scope>>")]
     scopes: Option<Vec<String>>,
     /// How long it lives in seconds; ninety days unless you say otherwise.
+    #[schemars(range(min = 1, max = limits::TOKEN_TTL_SECONDS_MAX))]
     ttl_seconds: Option<i64>,
     /// The session it names; a fresh one unless you say otherwise.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
     session_id: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Listing issued tokens.
 
-use protocol::{Scope, Timestamp};
+use protocol::{Scope, Timestamp, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,7 @@ use crate::threads::rules;
 #[serde(deny_unknown_fields)]
 pub struct ListTokens {
     /// How many, default 50, at most 200.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     limit: Option<u32>,
 }
 

@@ -1,7 +1,7 @@
 //! Reading the audit trail.
 
 use protocol::id::RequestId;
-use protocol::{Scope, Timestamp};
+use protocol::{Scope, Timestamp, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,7 @@ pub struct ReadAudit {
     /// Only entries after this number, in order; the newest ones when left out.
     after: Option<i64>,
     /// How many, default 50, at most 200.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     limit: Option<u32>,
 }
 

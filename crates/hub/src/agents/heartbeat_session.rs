@@ -16,10 +16,13 @@ use crate::threads::rules;
 #[serde(deny_unknown_fields)]
 pub struct HeartbeatSession {
     /// The program you run in, such as `codex_cli` or `claude_code`.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
     runtime: String,
     /// That program's version.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX))]
     runtime_version: Option<String>,
     /// The folder you work in.
+    #[schemars(length(min = 1, max = limits::PATH_CHARS_MAX))]
     cwd: Option<String>,
     /// Whether your session can be resumed after it ended.
     resumable: Option<bool>,

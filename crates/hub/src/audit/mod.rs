@@ -1,6 +1,7 @@
 //! The audit trail: sealed as it grows, verified by anyone, exported as text.
 mod checkpoint;
 mod commitment;
+mod detail;
 mod error;
 mod export;
 mod keys;
@@ -19,3 +20,5 @@ pub use prove::{Proof, prove};
 pub use record::{EntryRecord, SealRecord};
 pub use sealer::Sealer;
 pub use verify::{Problem, Progress, Report, Verification, verify};
+
+pub(crate) use detail::with_trace;

@@ -7,7 +7,7 @@ use store::{Store, StoreError};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::OwnedEntry;
+use crate::audit::{OwnedEntry, with_trace};
 
 /// Runs until it is stopped; then enters what is left.
 pub(crate) async fn run(
@@ -29,25 +29,27 @@ pub(crate) async fn run(
                 continue;
             }
         }
-        enter(&store, batch).await;
+        enter(&store, batch, &stop).await;
         bell.notify_one();
     }
 }
 
-async fn enter(store: &Store, batch: Vec<OwnedEntry>) {
+async fn enter(store: &Store, batch: Vec<OwnedEntry>, stop: &CancellationToken) {
     let batch = Arc::new(batch);
+    let mut has_failed = false;
     loop {
         let work = Arc::clone(&batch);
         let result: Result<(), StoreError> = store
             .write(move |tx| {
                 for entry in work.iter() {
                     let commitments = (&entry.request, &entry.response);
+                    let detail = with_trace(None, entry.call.trace.as_ref());
                     tx.insert_audit(&entry.call.entry(
                         entry.action,
                         "",
                         entry.outcome,
                         commitments,
-                        None,
+                        detail.as_deref(),
                     ))?;
                 }
                 Ok(())
@@ -55,6 +57,18 @@ async fn enter(store: &Store, batch: Vec<OwnedEntry>) {
             .await;
         match result {
             Err(StoreError::Overloaded) => tokio::task::yield_now().await,
+            // What was answered before the outage is entered after it.
+            Err(error) if error.is_outage() && !stop.is_cancelled() => {
+                // Said once, however often it is tried again.
+                if !has_failed {
+                    tracing::warn!(%error, "reads wait to be audited; trying again");
+                }
+                has_failed = true;
+                tokio::select! {
+                    () = tokio::time::sleep(limits::DATABASE_RECONNECT_PAUSE) => {}
+                    () = stop.cancelled() => {}
+                }
+            }
             Err(error) => {
                 tracing::error!(%error, entries = batch.len(), "reads could not be audited");
                 return;

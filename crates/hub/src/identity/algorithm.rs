@@ -1,9 +1,10 @@
 //! The signature algorithms an issuer can be pinned to. There is no `none` and nothing symmetric.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A signature algorithm, by its JOSE name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 pub enum SigningAlgorithm {
     /// Ed25519, which the hub signs with.
     #[serde(rename = "EdDSA")]

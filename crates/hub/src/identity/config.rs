@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use protocol::{Role, Scope, Scopes};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::algorithm::SigningAlgorithm;
 use super::secret::Secret;
 
 /// Who the hub is to tokens, and which tokens it believes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct IdentityConfig {
     /// The name under which the hub issues tokens (`iss`). Its public URL is a good one.
@@ -20,6 +21,8 @@ pub struct IdentityConfig {
     pub audience: Vec<String>,
     /// Tokens that never change, for clients that can do nothing better.
     pub static_tokens: Vec<StaticToken>,
+    /// Agents that are known by the certificate they connect with; `tls.client_ca` says which count.
+    pub client_certificates: Vec<ClientCertificate>,
     /// Issuers outside the hub whose tokens count.
     pub issuers: Vec<IssuerConfig>,
     /// A PEM file of certificates to trust beside the system's when key sets are fetched.
@@ -32,6 +35,7 @@ impl Default for IdentityConfig {
             issuer: "waystation".to_owned(),
             audience: vec!["waystation".to_owned()],
             static_tokens: Vec::new(),
+            client_certificates: Vec::new(),
             issuers: Vec::new(),
             ca_file: None,
         }
@@ -39,7 +43,7 @@ impl Default for IdentityConfig {
 }
 
 /// A token that stands in the configuration. It has no end; remove it to take it back.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticToken {
     /// The SHA-256 of the token in hexadecimal, so that the file holds no secret. Give this or
@@ -60,8 +64,32 @@ pub struct StaticToken {
     pub scopes: Option<ScopeList>,
 }
 
+/// A name in client certificates, and the agent it stands for. One of `uri`, `dns` and `cn` is the name.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClientCertificate {
+    /// An alternative name that is a URI, to the letter: `spiffe://acme/reviewer`.
+    #[serde(default)]
+    pub uri: Option<String>,
+    /// An alternative name that is a host name.
+    #[serde(default)]
+    pub dns: Option<String>,
+    /// The subject's common name, to the letter.
+    #[serde(default)]
+    pub cn: Option<String>,
+    /// The agent that holds it.
+    pub agent_id: String,
+    /// The workspace of that agent.
+    pub workspace_id: String,
+    /// What it may do: operator, orchestrator, worker, observer, service or plugin.
+    pub role: Role,
+    /// The scopes it carries, separated by spaces. Those of the role unless set.
+    #[serde(default)]
+    pub scopes: Option<ScopeList>,
+}
+
 /// An issuer outside the hub, such as Auth0 or Keycloak, whose access tokens count here.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IssuerConfig {
     /// The `iss` of its tokens, to the letter; Auth0's ends in a slash.
@@ -91,7 +119,7 @@ pub struct IssuerConfig {
 }
 
 /// Which claims of an outside token say who the caller is.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimMap {
     /// The claim that names the agent. `sub` unless set; where that holds characters that no name
@@ -112,7 +140,7 @@ pub struct ClaimMap {
 }
 
 /// A property of the caller that is read from a claim or the same for all tokens of an issuer.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimSource<T> {
     /// The name of the claim to read.
@@ -124,6 +152,16 @@ pub enum ClaimSource<T> {
 /// Names of scopes in a setting, separated by spaces. A name that does not exist is an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScopeList(pub Scopes);
+
+impl JsonSchema for ScopeList {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ScopeList".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string" })
+    }
+}
 
 impl<'de> Deserialize<'de> for ScopeList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

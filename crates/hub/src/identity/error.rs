@@ -78,6 +78,21 @@ pub enum IdentityError {
     /// Somebody took the token back.
     #[error("the token was revoked; ask an operator for a new one")]
     Revoked,
+    /// The client certificate has names of several agents.
+    #[error("the client certificate stands for several agents; use one that names a single agent")]
+    CertificateAmbiguous,
+    /// The client certificate has no name that the configuration knows.
+    #[error(
+        "the client certificate stands for nobody here; name it under \
+         `identity.client_certificates`, or send a token"
+    )]
+    CertificateUnknown,
+    /// Token and certificate are two different agents'.
+    #[error(
+        "the token and the client certificate are of different agents; send the token of the \
+         certificate's agent, or none"
+    )]
+    CertificateDisagrees,
     /// The issuer's keys could never be fetched, so nothing of it can be checked.
     #[error("the keys of the token's issuer cannot be fetched now; try again in a minute")]
     IssuerKeysUnavailable(#[source] Arc<JwksError>),

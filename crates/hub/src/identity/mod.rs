@@ -6,6 +6,7 @@
 
 mod algorithm;
 mod cache;
+mod certificates;
 mod claims;
 mod config;
 mod error;
@@ -26,7 +27,10 @@ mod static_tokens;
 mod verifier;
 
 pub use algorithm::SigningAlgorithm;
-pub use config::{ClaimMap, ClaimSource, IdentityConfig, IssuerConfig, ScopeList, StaticToken};
+pub use certificates::CertificateNames;
+pub use config::{
+    ClaimMap, ClaimSource, ClientCertificate, IdentityConfig, IssuerConfig, ScopeList, StaticToken,
+};
 pub use error::IdentityError;
 pub use issue::{IssuedToken, NewToken};
 pub use jwks::JwksError;

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A secret. It prints as `***`, so it can sit in any struct that is logged.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Secret<T>(T);
 

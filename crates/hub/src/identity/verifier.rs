@@ -8,6 +8,7 @@ use connector_api::toolkit::{HttpClient, HttpSettings};
 use protocol::{Caller, Timestamp, limits};
 
 use super::cache::TokenCache;
+use super::certificates::{CertificateNames, Certificates};
 use super::claims::Claims;
 use super::config::IdentityConfig;
 use super::error::IdentityError;
@@ -23,6 +24,7 @@ pub struct Verifier {
     keys: Arc<KeyRing>,
     audience: Vec<String>,
     static_tokens: StaticTokens,
+    certificates: Certificates,
     issuers: HashMap<String, OutsideIssuer>,
     cache: TokenCache,
     revocations: Arc<Revocations>,
@@ -55,10 +57,41 @@ impl Verifier {
             keys,
             audience: config.audience.clone(),
             static_tokens: StaticTokens::new(&config.static_tokens)?,
+            certificates: Certificates::new(&config.client_certificates)?,
             issuers: outside_issuers(config)?,
             cache: TokenCache::new(),
             revocations,
         })
+    }
+
+    /// The caller behind a request's token and the certificate of its connection, or why there is
+    /// none; `None` when it brought neither.
+    ///
+    /// A token decides. Beside it, a certificate that stands for an agent must stand for the same one.
+    pub async fn verify_both(
+        &self,
+        bearer: Option<&str>,
+        certificate: Option<&CertificateNames>,
+        now: Timestamp,
+    ) -> Result<Option<Arc<Caller>>, IdentityError> {
+        let certified = certificate.map(|names| self.certificates.find(names)).transpose()?;
+        let Some(bearer) = bearer else {
+            return match certified {
+                None => Ok(None),
+                Some(None) => Err(IdentityError::CertificateUnknown),
+                Some(Some(caller)) => self.unless_revoked(Arc::clone(caller)).map(Some),
+            };
+        };
+        let caller = self.verify(bearer, now).await?;
+        match certified.flatten() {
+            Some(other)
+                if (&other.workspace_id, &other.agent_id)
+                    != (&caller.workspace_id, &caller.agent_id) =>
+            {
+                Err(IdentityError::CertificateDisagrees)
+            }
+            _ => Ok(Some(caller)),
+        }
     }
 
     /// The caller behind a token, or why there is none.

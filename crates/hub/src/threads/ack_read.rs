@@ -17,6 +17,7 @@ pub struct AckRead {
     /// The thread.
     thread_id: String,
     /// Everything up to this number has been read.
+    #[schemars(range(min = 0))]
     last_read_seq: i64,
     /// Optional: must match your token.
     agent_id: Option<String>,

@@ -1,6 +1,6 @@
 //! Inviting agents into a thread.
 
-use protocol::{Scope, limits};
+use protocol::{Scope, limits, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -16,7 +16,8 @@ use crate::operation::{Effect, Operation, Route};
 pub struct AddParticipants {
     /// The thread.
     thread_id: String,
-    /// The agents to add, by agent id.
+    /// The agents to add, by agent id; a thread has at most 100.
+    #[schemars(length(min = 1), inner(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN)))]
     participants: Vec<String>,
 }
 

@@ -15,12 +15,14 @@ use crate::operation::{Effect, Operation, Route};
 #[serde(deny_unknown_fields)]
 pub struct CreateThread {
     /// What the thread is about, in one line.
+    #[schemars(length(min = 1, max = limits::TITLE_CHARS_MAX))]
     title: String,
     /// What sort of thread it is: `conversation` (the default), `workflow` or `incident`.
     #[serde(default, rename = "type")]
     thread_type: ThreadType,
-    /// The agents that take part, by agent id.
+    /// The agents that take part, by agent id; at most 100, a name that stands there twice counts once.
     #[serde(default)]
+    #[schemars(inner(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN)))]
     participants: Vec<String>,
     /// Optional: must match your token.
     workspace_id: Option<String>,

@@ -21,12 +21,15 @@ pub struct ListThreads {
     #[serde(rename = "type")]
     thread_type: Option<ThreadType>,
     /// Only threads this agent takes part in.
+    #[schemars(length(max = limits::NAME_CHARS_MAX))]
     participant: Option<String>,
     /// Only threads whose title holds this text, in any case.
+    #[schemars(length(max = limits::TITLE_CHARS_MAX))]
     title: Option<String>,
     /// Only threads with messages of others you have not acknowledged.
     unread_only: Option<bool>,
     /// How many threads, default 50, at most 200.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     limit: Option<u32>,
     /// `next_cursor` of the page before.
     cursor: Option<String>,

@@ -25,8 +25,10 @@ pub struct PostMessage {
     /// The thread.
     thread_id: String,
     /// The text.
+    #[schemars(length(min = 1, max = limits::MESSAGE_BODY_BYTES_MAX))]
     body: String,
     /// `chat` (the default) or `event`.
+    #[schemars(with = "Option<PostedKind>")]
     kind: Option<MessageKind>,
     /// Structured facts. An event needs `event_type`: `finding_reported`, `fix_pushed`,
     /// `re_review_requested`, `finding_verified`, `finding_rejected`, `thread_escalated`,
@@ -35,13 +37,26 @@ pub struct PostMessage {
     /// The message this one answers.
     in_reply_to: Option<String>,
     /// A key of your choice; the same key with the same content returns the first answer.
+    #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS_MAX))]
     idempotency_key: Option<String>,
     /// The version of this payload: 1.
+    #[schemars(range(min = SCHEMA_VERSION, max = SCHEMA_VERSION))]
     schema_version: Option<i64>,
     /// Optional: must match your token.
     sender_agent_id: Option<String>,
     /// Optional: must match your token.
     sender_session_id: Option<String>,
+}
+
+/// What a caller may post; the hub's own messages are not among it.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case")]
+#[expect(dead_code, reason = "it only describes")]
+enum PostedKind {
+    /// Talk.
+    Chat,
+    /// A typed event; `metadata.event_type` names it.
+    Event,
 }
 
 /// The message as it was taken.

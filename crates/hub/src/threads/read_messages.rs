@@ -18,8 +18,10 @@ pub struct ReadMessages {
     /// The thread.
     thread_id: String,
     /// Read what comes after this number; 0 reads from the beginning.
+    #[schemars(range(min = 0))]
     since_seq: Option<i64>,
     /// How many messages, default 50, at most 200.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     limit: Option<u32>,
     /// Optional: must match your token.
     agent_id: Option<String>,

@@ -1,6 +1,6 @@
 //! Taking agents out of a thread.
 
-use protocol::Scope;
+use protocol::{Scope, limits, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -18,6 +18,7 @@ pub struct RemoveParticipants {
     /// The thread.
     thread_id: String,
     /// The agents to remove, by agent id.
+    #[schemars(length(min = 1), inner(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN)))]
     participants: Vec<String>,
 }
 

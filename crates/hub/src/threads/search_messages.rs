@@ -23,12 +23,14 @@ const SNIPPET_CHARS_MAX: usize = 240;
 #[serde(deny_unknown_fields)]
 pub struct SearchMessages {
     /// What to look for.
+    #[schemars(length(min = 1, max = limits::SEARCH_QUERY_CHARS_MAX))]
     query: String,
     /// Only in this thread.
     thread_id: Option<String>,
     /// Only messages of this agent.
     sender: Option<String>,
     /// How many, default 50, at most 200.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     limit: Option<u32>,
     /// `next_cursor` of the page before.
     cursor: Option<String>,

@@ -19,6 +19,7 @@ pub struct SummarizeThread {
     thread_id: String,
     /// How many of the newest messages highlights may come from, 200 unless you say otherwise.
     /// Findings are counted over the whole thread.
+    #[schemars(range(min = 1))]
     max_messages: Option<u32>,
 }
 
@@ -45,7 +46,7 @@ impl Operation for SummarizeThread {
             })
             .await?;
         let mut summary = fold.summary(thread.status);
-        keep_newest(&mut summary, thread.head_seq - i64::from(newest));
+        summary.keep_after(thread.head_seq - i64::from(newest));
         if fold.through_seq() - known >= limits::SUMMARY_KEEP_EVERY {
             // A view that can always be made again: kept without waiting for anybody's answer.
             let kept = call.hub.store.write(move |tx| rules::keep_fold(tx, &thread, &fold)).await;
@@ -59,11 +60,6 @@ impl Operation for SummarizeThread {
     fn brief(output: &Summary) -> String {
         text(output)
     }
-}
-
-/// Leaves out highlights of messages that are older than asked for, and counts them.
-fn keep_newest(summary: &mut Summary, after_seq: i64) {
-    summary.highlights.retain(|highlight| highlight.seq > after_seq);
 }
 
 /// The summary for a model or a person.

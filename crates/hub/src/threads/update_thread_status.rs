@@ -20,6 +20,7 @@ pub struct UpdateThreadStatus {
     /// `active`, `blocked`, `resolved` or `closed`.
     status: ThreadStatus,
     /// Why.
+    #[schemars(length(max = limits::REASON_CHARS_MAX))]
     reason: Option<String>,
     /// Structured facts about the change; they are audited.
     metadata: Option<protocol::Metadata>,

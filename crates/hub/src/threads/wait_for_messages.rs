@@ -23,10 +23,13 @@ pub struct WaitForMessages {
     /// The thread; all threads you take part in when left out.
     thread_id: Option<String>,
     /// Wait for what comes after this number; only together with `thread_id`.
+    #[schemars(range(min = 0))]
     since_seq: Option<i64>,
     /// How long to wait in milliseconds, 30000 unless you say otherwise, at most 55000; 0 looks once.
+    #[schemars(range(max = limits::WAIT_MS_MAX))]
     timeout_ms: Option<u64>,
     /// How many messages, default 50, at most 200.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     limit: Option<u32>,
     /// Optional: must match your token.
     agent_id: Option<String>,

@@ -88,13 +88,13 @@ enum About {
 }
 
 /// One row of the matrix.
-struct Row {
-    operation: &'static str,
+pub(crate) struct Row {
+    pub(crate) operation: &'static str,
     about: About,
     /// Who may ask at all.
     roles: &'static [Role],
     /// An input that works, about a thread, message or token.
-    input: fn(&Objects) -> Value,
+    pub(crate) input: fn(&Objects) -> Value,
 }
 
 const EVERYONE: &[Role] = &[Operator, Orchestrator, Worker, Observer, Service];
@@ -104,7 +104,7 @@ const SEERS: &[Role] = &[Operator, Orchestrator, Worker, Observer];
 const OPERATOR: &[Role] = &[Operator];
 
 /// Every operation × every role × {own, outside, foreign, missing}.
-const MATRIX: &[Row] = &[
+pub(crate) const MATRIX: &[Row] = &[
     Row {
         operation: "create_thread",
         about: About::NamedWorkspace,
@@ -221,11 +221,11 @@ const MATRIX: &[Row] = &[
     },
 ];
 
-const OWN: &str = "wk_mobile_core";
+pub(crate) const OWN: &str = "wk_mobile_core";
 const OTHER: &str = "wk_other";
 
 /// What a row's input names.
-struct Objects {
+pub(crate) struct Objects {
     workspace: &'static str,
     caller: String,
     thread: String,
@@ -235,7 +235,7 @@ struct Objects {
 
 impl Objects {
     /// Fresh ones in a workspace, in which an agent takes part. Their text is a canary.
-    async fn fresh(hub: &TestHub, workspace: &'static str, agent: &str) -> Self {
+    pub(crate) async fn fresh(hub: &TestHub, workspace: &'static str, agent: &str) -> Self {
         let owner = caller_in(workspace, &format!("canary_{workspace}"), Operator);
         let text = |value: &Value, key: &str| value[key].as_str().unwrap().to_owned();
         let input = json!({ "title": format!("canary {workspace}"), "participants": [agent] });

@@ -16,6 +16,7 @@ mod participants;
 mod posting;
 mod reading;
 mod restart;
+mod schema_walk;
 mod search;
 mod sessions;
 mod status;

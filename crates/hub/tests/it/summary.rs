@@ -5,12 +5,13 @@ use serde_json::json;
 use store::{NewMessage, StoreError};
 use testkit::{On, TestHub, generous};
 
-use crate::world::{assert_invalid, event, open, operator, worker};
+use crate::world::{assert_invalid, event, open, operator, post, worker};
 
 crate::on_both! {
     a_summary_tells_findings_and_where_the_thread_stands
     a_short_thread_stores_no_fold_until_it_is_worth_it
     a_summary_is_refused_when_a_field_is_wrong
+    highlights_beyond_the_newest_messages_are_counted
 }
 
 async fn a_summary_tells_findings_and_where_the_thread_stands(on: On) {
@@ -54,6 +55,52 @@ async fn a_summary_is_refused_when_a_field_is_wrong(on: On) {
     assert_invalid(&hub, &worker("author"), "summarize_thread", &cases).await;
     let all = json!({ "thread_id": thread, "max_messages": u32::MAX });
     hub.ok(&worker("author"), "summarize_thread", all).await;
+    hub.stop().await;
+}
+
+async fn highlights_beyond_the_newest_messages_are_counted(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    for (by, body) in [
+        ("author", "@nobody can you look at part one?"),
+        ("author", "@nobody can you look at part two?"),
+        ("reviewer", "We decided on plan B."),
+        ("author", "@elsewhere please take a look at it."),
+        ("reviewer", "That is all for today."),
+    ] {
+        post(&hub, &worker(by), &thread, body).await;
+    }
+    event(&hub, &worker("reviewer"), &thread, "thread_escalated").await;
+    event(&hub, &worker("reviewer"), &thread, "finding_reported").await;
+    let newest = |count: i64| json!({ "thread_id": thread, "max_messages": count });
+    let whole = hub.ok(&worker("author"), "summarize_thread", newest(200)).await;
+    let nothing =
+        json!({ "open_items": 0, "questions": 0, "mentions": 0, "decisions": 0, "others": 0 });
+    assert_eq!(whole["omitted"], nothing);
+    let word = |kind: &str| match kind {
+        "question" => "questions",
+        "mention" => "mentions",
+        "decision" => "decisions",
+        _ => "others",
+    };
+    let all = whole["highlights"].as_array().unwrap();
+    for kind in ["question", "mention", "decision", "escalation", "last_word"] {
+        assert!(all.iter().any(|said| said["kind"] == kind), "{kind} is not in {whole}");
+    }
+    let head = whole["through_seq"].as_i64().unwrap();
+    for count in 1..=head {
+        let some = hub.ok(&worker("author"), "summarize_thread", newest(count)).await;
+        let mut omitted = nothing.clone();
+        let (old, new): (Vec<_>, Vec<_>) =
+            all.iter().cloned().partition(|said| said["seq"].as_i64().unwrap() <= head - count);
+        for said in &old {
+            let count = &mut omitted[word(said["kind"].as_str().unwrap())];
+            *count = json!(count.as_i64().unwrap() + 1);
+        }
+        assert_eq!(some["omitted"], omitted, "the newest {count}");
+        assert_eq!(some["highlights"], json!(new), "the newest {count}");
+        assert_eq!(some["open_items"], whole["open_items"], "findings are never too old");
+    }
     hub.stop().await;
 }
 

@@ -13,6 +13,8 @@ pub const JSON_DEPTH_MAX: usize = 64;
 pub const HEADER_BYTES_MAX: usize = 32 * 1024;
 /// The number of headers of a request.
 pub const HEADERS_MAX: usize = 100;
+/// A correlation id that is carried back.
+pub const CORRELATION_ID_BYTES_MAX: usize = 128;
 /// How long a client may take to send its headers.
 pub const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may take to say anything, or stay idle.
@@ -29,6 +31,16 @@ pub const WAITERS_MAX: usize = 5_000;
 pub const CONNECTIONS_MAX: usize = 2_000;
 /// Open connections from one address, unless it is this machine's own.
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 50;
+/// Open connections of one agent, unless its operator says otherwise.
+pub const CONNECTIONS_PER_AGENT_MAX: usize = 20;
+/// Open event streams of one agent, unless its operator says otherwise.
+pub const STREAMS_PER_AGENT_MAX: usize = 5;
+/// How slowly a request's body may come, in bytes a second.
+pub const UPLOAD_BYTES_PER_SECOND_MIN: u64 = 1_024;
+/// How far a body may be behind that.
+pub const UPLOAD_GRACE: Duration = Duration::from_secs(5);
+/// How long a whole body may take.
+pub const UPLOAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Tokens that one address may get wrong in a minute before its further failures are slowed down.
 pub const AUTH_FAILURES_PER_MINUTE: u32 = 10;
 /// How long an answer to a wrong token takes from then on.
@@ -130,6 +142,12 @@ pub const WRITE_BATCH_MAX: usize = 256;
 pub const READ_QUEUE_MAX: usize = 4_096;
 /// How often a transaction is run again after a deadlock.
 pub const TRANSACTION_TRIES_MAX: u32 = 8;
+/// How long a connection to the database may take to come about, unless its URL says otherwise.
+pub const DATABASE_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the database may leave what was sent to it unconfirmed, unless its URL says otherwise.
+pub const DATABASE_SILENCE_MAX: Duration = Duration::from_secs(20);
+/// After a connection to the database could not be opened, nobody tries again for so long.
+pub const DATABASE_RECONNECT_PAUSE: Duration = Duration::from_millis(250);
 /// Prepared statements kept by a connection.
 pub const STATEMENTS_MAX: usize = 256;
 /// Writing is refused when the disk has less room than this.

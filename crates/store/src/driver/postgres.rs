@@ -1,10 +1,15 @@
 //! PostgreSQL: a pool of threads with one connection each; every change is a transaction of its own,
-//! run again after a deadlock.
+//! run again after a deadlock. A connection that breaks is opened anew by the next who needs it.
+
+mod target;
+mod tls;
+mod url;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use postgres::types::ToSql;
-use postgres::{Client, NoTls, Statement};
+use postgres::{Client, Statement};
 use protocol::limits;
 
 use crate::engine;
@@ -13,17 +18,27 @@ use crate::job::Job;
 use crate::tx::{Connection, Tx};
 use crate::value::{Param, Row};
 
+pub(crate) use target::Target;
+
+/// What every connection asks for. A server may be set up to answer before the log is on its disk,
+/// and then what it answered can be lost; the hub promises more than that.
+const PREPARE_CONNECTION: &str = "SELECT set_config('synchronous_commit', 'on', false) \
+     WHERE current_setting('synchronous_commit') = 'off'";
+
 /// A connection with its prepared statements.
 pub(crate) struct PgConnection {
-    url: String,
+    target: Arc<Target>,
     client: Client,
     statements: HashMap<&'static str, Statement>,
+    is_broken: bool,
 }
 
 impl PgConnection {
-    pub(crate) fn open(url: &str) -> Result<Self> {
-        let client = Client::connect(url, NoTls)?;
-        Ok(Self { url: url.to_owned(), client, statements: HashMap::new() })
+    pub(crate) fn open(target: &Arc<Target>) -> Result<Self> {
+        let mut client = target.connect()?;
+        client.batch_execute(PREPARE_CONNECTION)?;
+        let target = Arc::clone(target);
+        Ok(Self { target, client, statements: HashMap::new(), is_broken: false })
     }
 
     pub(crate) fn batch(&mut self, sql: &str) -> Result<()> {
@@ -68,10 +83,24 @@ impl PgConnection {
         Ok(())
     }
 
+    /// Begins a transaction, on a new connection if this one broke.
+    fn begin(&mut self, mode: Mode) -> Result<()> {
+        self.renew()?;
+        match self.batch(mode.begin()) {
+            // The server went away while nobody asked it anything, so nothing is lost by asking again.
+            Err(error) if error.is_outage() => {
+                self.is_broken = true;
+                self.renew()?;
+                self.batch(mode.begin())
+            }
+            begun => begun,
+        }
+    }
+
     /// Gives up a connection that broke and opens another.
     fn renew(&mut self) -> Result<()> {
-        if self.client.is_closed() {
-            *self = Self::open(&self.url)?;
+        if self.is_broken || self.client.is_closed() {
+            *self = Self::open(&self.target)?;
         }
         Ok(())
     }
@@ -107,7 +136,10 @@ pub(crate) fn run(connection: &mut PgConnection, mode: Mode, mut job: Box<dyn Jo
             Ok(Attempt::Done) => return job.settle(Ok(())),
             Ok(Attempt::Again) if attempt < limits::TRANSACTION_TRIES_MAX => {}
             Ok(Attempt::Again) => return job.settle(Err(StoreError::Overloaded)),
-            Err(error) => return job.settle(Err(error)),
+            Err(error) => {
+                connection.is_broken |= error.is_outage();
+                return job.settle(Err(error));
+            }
         }
     }
 }
@@ -118,8 +150,7 @@ enum Attempt {
 }
 
 fn attempt_once(connection: &mut PgConnection, mode: Mode, job: &mut dyn Job) -> Result<Attempt> {
-    connection.renew()?;
-    connection.batch(mode.begin())?;
+    connection.begin(mode)?;
     let mut tx = Tx::new(Connection::Postgres(connection));
     let ok = job.run(&mut tx);
     let again = tx.should_retry();

@@ -12,12 +12,15 @@ use std::process::Command;
 ///
 /// While the program lives, an ended server keeps its id until the program has waited for it, so
 /// the last loop waits for that too and then finds the folder gone already.
+/// The word [`DISMISS`] on the pipe sends the watchdog away: the server will be started again.
 pub(super) const SCRIPT: &str = r#"
 folder=$1
 shift
 exec 3<&0 </dev/null
 {
-    cat <&3 >/dev/null
+    word=
+    read -r word <&3
+    [ "$word" = dismiss ] && exit
     kill -QUIT $$ 2>/dev/null
     tries=0
     while kill -0 $$ 2>/dev/null && [ $tries -lt 50 ]; do
@@ -29,6 +32,9 @@ exec 3<&0 </dev/null
 } 2>/dev/null &
 exec "$@" 3<&-
 "#;
+
+/// What the program writes to the pipe of a server that it stops itself.
+pub(super) const DISMISS: &[u8] = b"dismiss\n";
 
 /// Keeps the signals of a terminal or a test runner from the watchdog, which must come last.
 pub(super) fn guard(command: &mut Command) {

@@ -1,4 +1,4 @@
-//! The generated reference: every operation, error code and limit, written by the program itself.
+//! The generated reference: every operation, error code and setting, written by the program itself.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,6 +9,8 @@ use hub::{Entry, Method};
 use protocol::ErrorCode;
 use serde_json::Value;
 
+use super::settings;
+
 /// Writes the reference, or checks that it is fresh.
 pub(crate) fn run(out: &Path, check: bool) -> Result<ExitCode> {
     let catalogue = hub::catalogue();
@@ -16,6 +18,7 @@ pub(crate) fn run(out: &Path, check: bool) -> Result<ExitCode> {
     let files = [
         ("operations.md", operations(catalogue.entries())?),
         ("errors.md", errors()?),
+        ("config.md", settings::reference()?),
         ("openapi.json", format!("{}\n", serde_json::to_string_pretty(&openapi)?)),
     ];
     for (name, text) in files {
@@ -67,7 +70,7 @@ fn operations(entries: &[Entry]) -> Result<String> {
     Ok(text)
 }
 
-fn kind(schema: &Value) -> String {
+pub(super) fn kind(schema: &Value) -> String {
     let constants = choices(schema);
     if !constants.is_empty() {
         return constants.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");

@@ -4,6 +4,7 @@ mod backup;
 mod call;
 mod docs;
 mod mcp;
+mod settings;
 mod shell;
 mod tail;
 mod token;
@@ -28,6 +29,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Completions { shell } => shell::completions(shell),
         Command::Man => shell::manual(),
         Command::Docs { out, check } => docs::run(&out, check),
+        Command::Config => {
+            crate::output::line(settings::reference()?.trim_end())?;
+            Ok(ExitCode::SUCCESS)
+        }
         command => {
             let place = Place::find(&cli.global)?;
             let threads = match &command {

@@ -30,8 +30,8 @@ pub(crate) async fn run(place: &Place, args: &UpArgs) -> Result<ExitCode> {
     apply(args, &mut config)?;
     logs::start(&config.log)?;
     let lock = reach::take_over(place, &config.workspace).await?;
-    let certificate = owner::certificate(place, &config);
-    let listening = Listening::bind(&config.listen, certificate.as_ref()).await?;
+    let tls = owner::tls(place, &config);
+    let listening = Listening::bind(&config.listen, tls.as_ref()).await?;
     let url = listening.url()?;
     let open = args.no_auth.then(|| open_caller(&config.workspace)).transpose()?;
     let reached = Reached { url: Some(url.clone()), open: open.clone() };

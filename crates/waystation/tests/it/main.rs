@@ -7,11 +7,16 @@
 )]
 
 mod auth;
+mod authority;
 mod backup;
 mod bad_requests;
 mod cli;
+mod client_certificates;
 mod config;
+mod database;
+mod database_tls;
 mod disk;
+mod fair;
 mod first_start;
 mod guard;
 mod health;
@@ -24,3 +29,4 @@ mod rest;
 mod secrets;
 mod signals;
 mod stdio;
+mod trace;

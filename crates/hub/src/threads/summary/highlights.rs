@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::Entry;
 use super::event::Event;
 use super::prose::Prose;
+use super::report::Omitted;
 use super::text;
 use protocol::limits::summary as limits;
 
@@ -83,9 +84,7 @@ pub(super) struct Highlights {
 #[derive(Debug, Default)]
 pub(super) struct Selection {
     pub(super) highlights: Vec<Highlight>,
-    pub(super) questions_omitted: u64,
-    pub(super) mentions_omitted: u64,
-    pub(super) decisions_omitted: u64,
+    pub(super) omitted: Omitted,
 }
 
 impl Highlights {
@@ -136,9 +135,12 @@ impl Highlights {
             .chain(self.last.iter().map(|note| (HighlightKind::LastWord, note)));
         let mut selection = Selection {
             highlights: Vec::new(),
-            questions_omitted: self.questions.omitted,
-            mentions_omitted: self.mentions.omitted,
-            decisions_omitted: self.decisions.omitted,
+            omitted: Omitted {
+                questions: self.questions.omitted,
+                mentions: self.mentions.omitted,
+                decisions: self.decisions.omitted,
+                ..Omitted::default()
+            },
         };
         let mut bytes_left = limits::HIGHLIGHTS_BYTES_MAX;
         for (kind, note) in by_urgency {
@@ -150,7 +152,7 @@ impl Highlights {
                 bytes_left = left;
                 selection.highlights.push(note.highlight(kind));
             } else {
-                selection.omit(kind);
+                selection.omitted.count(kind);
             }
         }
         selection.highlights.sort_by_key(|highlight| highlight.seq);
@@ -176,20 +178,6 @@ impl Highlights {
 pub(super) enum Unresolved {
     Some,
     None,
-}
-
-impl Selection {
-    fn omit(&mut self, kind: HighlightKind) {
-        let count = match kind {
-            HighlightKind::Question => &mut self.questions_omitted,
-            HighlightKind::Mention => &mut self.mentions_omitted,
-            HighlightKind::Decision => &mut self.decisions_omitted,
-            HighlightKind::Escalation
-            | HighlightKind::ReReviewRequest
-            | HighlightKind::LastWord => return,
-        };
-        *count = count.saturating_add(1);
-    }
 }
 
 impl Notes {

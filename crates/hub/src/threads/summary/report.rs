@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::finding::{Finding, Remark, State};
 use super::fold::Fold;
-use super::highlights::{Highlight, Unresolved};
+use super::highlights::{Highlight, HighlightKind, Unresolved};
 use super::sentence;
 use super::unlinked::{Unlinked, Weight};
 use protocol::limits::summary as limits;
@@ -86,6 +86,37 @@ pub struct Omitted {
     pub mentions: u64,
     /// Decisions.
     pub decisions: u64,
+    /// Other highlights: the escalation, the request for another look, the last word.
+    pub others: u64,
+}
+
+impl Omitted {
+    /// Counts a highlight that is left out.
+    pub(super) fn count(&mut self, kind: HighlightKind) {
+        let count = match kind {
+            HighlightKind::Question => &mut self.questions,
+            HighlightKind::Mention => &mut self.mentions,
+            HighlightKind::Decision => &mut self.decisions,
+            HighlightKind::Escalation
+            | HighlightKind::ReReviewRequest
+            | HighlightKind::LastWord => &mut self.others,
+        };
+        *count = count.saturating_add(1);
+    }
+}
+
+impl Summary {
+    /// Leaves out the highlights of messages up to a number, and counts them.
+    pub fn keep_after(&mut self, seq: i64) {
+        let omitted = &mut self.omitted;
+        self.highlights.retain(|highlight| {
+            let is_kept = highlight.seq > seq;
+            if !is_kept {
+                omitted.count(highlight.kind);
+            }
+            is_kept
+        });
+    }
 }
 
 impl Fold {
@@ -100,12 +131,7 @@ impl Fold {
             last_status: status,
             through_seq: self.through_seq(),
             highlights: selection.highlights,
-            omitted: Omitted {
-                open_items: open_items_omitted,
-                questions: selection.questions_omitted,
-                mentions: selection.mentions_omitted,
-                decisions: selection.decisions_omitted,
-            },
+            omitted: Omitted { open_items: open_items_omitted, ..selection.omitted },
         }
     }
 

@@ -1,0 +1,115 @@
+//! A caller's request on its way in: it may be one connection or one stream too many.
+
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::http::{HeaderValue, Method, Version, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use http_body_util::BodyExt;
+use hyper::body::Body;
+use protocol::{Caller, ErrorCode, limits};
+
+use super::pace::{Paced, TooSlow};
+use super::shares::{Holder, Kind};
+use crate::app::App;
+use crate::status;
+
+/// Passes a request on unless its caller holds too much already, and watches over its body.
+pub(crate) async fn admit(
+    app: &App,
+    caller: &Arc<Caller>,
+    request: Request,
+    next: Next,
+) -> Response {
+    // Whoever comes without a token through an open listener is nobody in particular.
+    let is_somebody = app.web.open.as_ref().is_none_or(|open| !Arc::ptr_eq(open, caller));
+    let holder = request.extensions().get::<Holder>().filter(|_| is_somebody);
+    if holder.is_some_and(|holder| !holder.count_for(caller, &app.shares)) {
+        return too_many(app, Kind::Connection, request.version());
+    }
+    let share = if is_somebody && wants_stream(&request) {
+        match app.shares.take(Kind::Stream, caller) {
+            Some(share) => Some(share),
+            None => return too_many(app, Kind::Stream, request.version()),
+        }
+    } else {
+        None
+    };
+    let response = keep_pace(app, request, next).await;
+    match share {
+        // The share is let go with the last frame, or when the client has left.
+        Some(share) if is_stream(&response) => response.map(|body| {
+            axum::body::Body::new(body.map_frame(move |frame| {
+                let _held = &share;
+                frame
+            }))
+        }),
+        _ => response,
+    }
+}
+
+/// Whether the answer to a request is a stream that stays open: MCP's of either era. A call that only
+/// tells of its progress ends by itself and is none.
+fn wants_stream(request: &Request) -> bool {
+    let method = request.headers().get("mcp-method");
+    request.uri().path() == "/mcp"
+        && (request.method() == Method::GET
+            || method.is_some_and(|method| method == "subscriptions/listen"))
+}
+
+fn is_stream(response: &Response) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+async fn keep_pace(app: &App, request: Request, next: Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    let version = request.version();
+    let too_slow = TooSlow::default();
+    let request = request.map(|body| axum::body::Body::new(Paced::new(body, too_slow.clone())));
+    let response = next.run(request).await;
+    if !too_slow.is_so() {
+        return response;
+    }
+    let message = format!(
+        "the request's body came more slowly than {} bytes a second, or took longer than {} s",
+        limits::UPLOAD_BYTES_PER_SECOND_MIN,
+        limits::UPLOAD_TIMEOUT.as_secs()
+    );
+    let hint = "send the request again, whole; an idempotency_key makes that safe";
+    last(status::not_now(app, ErrorCode::Timeout, 408, &message, hint), version)
+}
+
+fn too_many(app: &App, kind: Kind, version: Version) -> Response {
+    let most = app.shares.most(kind);
+    let (what, hint, setting) = match kind {
+        Kind::Connection => (
+            "connections",
+            "send further requests over one of them, or close those that are not needed",
+            "connections_per_agent_max",
+        ),
+        Kind::Stream => (
+            "event streams",
+            "close one, or follow several threads over one of them",
+            "streams_per_agent_max",
+        ),
+    };
+    let message = format!("this agent holds {most} {what} already, as many as it may");
+    let hint = format!("{hint}; the operator can raise limits.{setting}");
+    let response = status::not_now(app, ErrorCode::RateLimited, 429, &message, &hint);
+    match kind {
+        Kind::Connection => last(response, version),
+        Kind::Stream => response,
+    }
+}
+
+/// Ends the connection with this answer.
+fn last(mut response: Response, version: Version) -> Response {
+    if version <= Version::HTTP_11 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}

@@ -1,0 +1,9 @@
+//! So that one caller leaves room for the others: how many connections and event streams it may hold,
+//! and how slowly it may send.
+mod admit;
+mod pace;
+mod shares;
+
+pub(crate) use admit::admit;
+pub use shares::Fairness;
+pub(crate) use shares::{Holder, Shares};

@@ -1,0 +1,42 @@
+//! The readable part of an entry. It is not sealed, so what helps to find an entry may stand in it.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use crate::call::Trace;
+
+/// What an auditor may read of a change, and the trace of the request that made it.
+pub(crate) fn with_trace<'a>(
+    detail: Option<&'a str>,
+    trace: Option<&Trace>,
+) -> Option<Cow<'a, str>> {
+    let Some(trace) = trace else { return detail.map(Cow::Borrowed) };
+    let mut object = match detail {
+        None => Map::new(),
+        Some(text) => match serde_json::from_str(text) {
+            Ok(Value::Object(object)) => object,
+            _ => return Some(Cow::Borrowed(text)),
+        },
+    };
+    object.insert("trace".to_owned(), json!(trace.trace_id));
+    Some(Cow::Owned(Value::Object(object).to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_joins_what_is_there() {
+        let trace =
+            Trace::parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").unwrap();
+        let id = &trace.trace_id;
+        let made = |detail| with_trace(detail, Some(&trace)).unwrap().into_owned();
+        assert_eq!(made(None), format!(r#"{{"trace":"{id}"}}"#));
+        assert_eq!(made(Some(r#"{"a":1}"#)), format!(r#"{{"a":1,"trace":"{id}"}}"#));
+        assert_eq!(made(Some("a line")), "a line");
+        assert_eq!(with_trace(Some("{}"), None).as_deref(), Some("{}"));
+        assert_eq!(with_trace(None, None), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! Whoever traces a request finds it in the hub's log, in its audit trail and on the answer.
+
+use serde_json::{Value, json};
+
+use crate::http::{self, Reply};
+use crate::program::{Home, Up};
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+fn send(up: &Up, token: &str, target: &str, body: &Value, more: &[(&str, String)]) -> Reply {
+    let mut headers =
+        vec![("Host", up.address().to_owned()), ("Authorization", format!("Bearer {token}"))];
+    headers.extend(more.iter().cloned());
+    let method = if body.is_null() { "GET" } else { "POST" };
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    http::send(up.address(), &http::text(method, target, &headers, body.as_bytes())).unwrap()
+}
+
+/// The lines of the log about traced calls.
+fn traced(home: &Home) -> Vec<Value> {
+    let log = home.log();
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter(|line| !line["fields"]["trace"].is_null()).collect()
+}
+
+#[test]
+fn a_trace_is_found_in_the_log_the_trail_and_the_answer() {
+    let home = Home::new().with("LOG__FORMAT", "json");
+    let up = home.up();
+    let token = home.token("tracer", "operator");
+    let parent = format!("00-{TRACE}-00f067aa0ba902b7-01");
+    let headers = [("traceparent", parent.clone()), ("X-Correlation-Id", "order-17/3".to_owned())];
+    let canary = "canary-title-5512";
+    let made = send(&up, &token, "/v1/threads", &json!({ "title": canary }), &headers);
+    assert_eq!(made.status, 200, "{}", made.text());
+    let read = send(&up, &token, "/v1/threads", &Value::Null, &headers);
+    let lost = send(&up, &token, "/v1/threads/th_x", &Value::Null, &headers);
+    let stranger = send(&up, "x.y.z", "/v1/threads", &Value::Null, &headers);
+    assert_eq!([read.status, lost.status, stranger.status], [200, 404, 401]);
+    for reply in [&made, &read, &lost, &stranger] {
+        assert_eq!(reply.header("traceparent"), Some(parent.as_str()));
+        assert_eq!(reply.header("x-correlation-id"), Some("order-17/3"));
+    }
+    let lines = traced(&home);
+    for (reply, operation, outcome) in [
+        (&made, "create_thread", "ok"),
+        (&read, "list_threads", "ok"),
+        (&lost, "get_thread", "NOT_FOUND"),
+    ] {
+        let id = reply.header("x-request-id").unwrap();
+        let line = lines.iter().find(|line| line["fields"]["request"] == id).expect(operation);
+        assert_eq!(line["level"], "INFO");
+        let expected = json!([TRACE, "00f067aa0ba902b7", operation, outcome, "tracer"]);
+        let fields = ["trace", "parent", "operation", "outcome", "agent"];
+        assert_eq!(json!(fields.map(|field| &line["fields"][field])), expected);
+    }
+    assert!(!home.log().contains(canary), "what was asked is not logged");
+    // Reads are entered a moment later, so the trail is read until they are there.
+    let entries = (0..1_000).find_map(|_| {
+        let audit = up.client(&token).get("/v1/audit?limit=200");
+        let of_trace =
+            |entry: &&Value| entry["detail"].as_str().is_some_and(|detail| detail.contains(TRACE));
+        let found: Vec<Value> =
+            audit["entries"].as_array().unwrap().iter().filter(of_trace).cloned().collect();
+        (found.len() == 3).then_some(found)
+    });
+    let operations: Vec<Value> =
+        entries.unwrap().iter().map(|entry| entry["operation"].clone()).collect();
+    assert_eq!(json!(operations), json!(["create_thread", "list_threads", "get_thread"]));
+    assert_eq!(up.stop(), 0);
+    crate::kill::audit_verifies(&home);
+}
+
+#[test]
+fn what_is_no_trace_is_neither_logged_nor_sent_back() {
+    let home = Home::new().with("LOG__FORMAT", "json");
+    let up = home.up();
+    let token = home.token("tracer", "worker");
+    for bad in [
+        "garbage".to_owned(),
+        "00-00000000000000000000000000000000-00f067aa0ba902b7-01".to_owned(),
+        format!("00-{TRACE}-00f067aa0ba902b7-01-more"),
+    ] {
+        let headers = [("traceparent", bad), ("X-Correlation-Id", "x".repeat(129))];
+        let reply = send(&up, &token, "/v1/threads", &Value::Null, &headers);
+        assert_eq!(reply.status, 200);
+        assert_eq!((reply.header("traceparent"), reply.header("x-correlation-id")), (None, None));
+    }
+    assert_eq!(up.stop(), 0);
+    assert_eq!(traced(&home), Vec::<Value>::new());
+}

@@ -44,7 +44,7 @@ impl End {
 }
 
 /// Hands out owners as they are needed.
-struct Owners(mpsc::UnboundedSender<End>);
+struct Owners(mpsc::Sender<End>);
 
 impl Connect for Owners {
     type Read = BufReader<ReadHalf<DuplexStream>>;
@@ -52,7 +52,7 @@ impl Connect for Owners {
 
     async fn connect(&mut self) -> Result<Connection<Self::Read, Self::Write>, String> {
         let (ours, theirs) = duplex(4096);
-        self.0.send(End::new(theirs)).map_err(|_| "no more owners".to_owned())?;
+        self.0.try_send(End::new(theirs)).map_err(|_| "no more owners".to_owned())?;
         let End { read, write } = End::new(ours);
         Ok(Connection { read, write })
     }
@@ -60,14 +60,14 @@ impl Connect for Owners {
 
 struct World {
     client: End,
-    owners: mpsc::UnboundedReceiver<End>,
+    owners: mpsc::Receiver<End>,
     bridge: JoinSet<Result<(), String>>,
 }
 
 impl World {
     fn new() -> Self {
         let (ours, theirs) = duplex(4096);
-        let (sender, owners) = mpsc::unbounded_channel();
+        let (sender, owners) = mpsc::channel(16);
         let End { read, write } = End::new(theirs);
         let mut bridge = JoinSet::new();
         bridge.spawn(Bridge::new(read, write).run(Owners(sender)));

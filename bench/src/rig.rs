@@ -62,7 +62,7 @@ impl Rig {
         let call = self.hub.call(Arc::clone(caller), None, CancellationToken::new());
         let input = Input::Bytes(input.to_string().into_bytes());
         let answer = self.catalogue.call(call, name, input).await;
-        Ok(answer.with_context(|| format!("{name} failed"))?.json())
+        Ok(answer.with_context(|| format!("{name} failed"))?.json().into())
     }
 
     /// Opens threads; thread `t` is entered by the agents `t`, `t + 1`, … `t + 7`.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use bytes::Bytes;
 use protocol::{ErrorCode, Scope, limits, validate};
 use schemars::generate::Contract;
 use serde_json::{Map, Value};
@@ -83,7 +84,7 @@ impl Entry {
                 Box::pin(async move {
                     let operation: O = parse(&input)?;
                     let output = operation.run(&call).await?;
-                    Ok(Box::new(Answered::<O>(output)) as Box<dyn Answer>)
+                    Ok(Box::new(Answered::<O>::new(output)) as Box<dyn Answer>)
                 })
             },
         }
@@ -145,7 +146,7 @@ impl Catalogue {
             tracing::error!(operation = entry.name, request = %identity.request_id, %source, "an operation broke");
         }
         if worth_an_entry(entry, &result) {
-            let answer = result.as_ref().map_or_else(|_| Vec::new(), |answer| answer.json());
+            let answer = result.as_ref().map_or_else(|_| Bytes::new(), |answer| answer.json());
             let response = Commitment::response(&identity.salt, &answer);
             let entry =
                 OwnedEntry { call: identity, action: entry.name, outcome, request, response };

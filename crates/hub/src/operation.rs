@@ -1,7 +1,9 @@
 //! What an operation is: a request struct that documents, describes and runs itself.
 
 use std::future::Future;
+use std::sync::OnceLock;
 
+use bytes::Bytes;
 use protocol::Scope;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -117,8 +119,8 @@ pub enum Quota {
 
 /// What an operation answered, in whatever form an edge needs.
 pub trait Answer: Send + Sync {
-    /// As JSON text.
-    fn json(&self) -> Vec<u8>;
+    /// As JSON text, made once.
+    fn json(&self) -> Bytes;
     /// As a JSON value.
     fn value(&self) -> Value;
     /// In a few words.
@@ -126,18 +128,28 @@ pub trait Answer: Send + Sync {
 }
 
 /// The typed answer behind [`Answer`].
-pub(crate) struct Answered<O: Operation>(pub(crate) O::Output);
+pub(crate) struct Answered<O: Operation> {
+    output: O::Output,
+    json: OnceLock<Bytes>,
+}
+
+impl<O: Operation> Answered<O> {
+    pub(crate) fn new(output: O::Output) -> Self {
+        Self { output, json: OnceLock::new() }
+    }
+}
 
 impl<O: Operation> Answer for Answered<O> {
-    fn json(&self) -> Vec<u8> {
-        serde_json::to_vec(&self.0).expect("outputs are structs with text keys")
+    fn json(&self) -> Bytes {
+        let make = || serde_json::to_vec(&self.output).expect("outputs are structs with text keys");
+        self.json.get_or_init(|| make().into()).clone()
     }
 
     fn value(&self) -> Value {
-        serde_json::to_value(&self.0).expect("outputs are structs with text keys")
+        serde_json::to_value(&self.output).expect("outputs are structs with text keys")
     }
 
     fn brief(&self) -> String {
-        O::brief(&self.0)
+        O::brief(&self.output)
     }
 }

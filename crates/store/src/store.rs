@@ -12,7 +12,7 @@ use crate::driver::postgres::{self as pg, Mode, PgConnection, Target};
 use crate::driver::sqlite;
 use crate::engine::Engine;
 use crate::error::{Result, StoreError};
-use crate::job::{self, Job};
+use crate::job;
 use crate::pool::{self, Queue};
 use crate::tx::{self, Tx};
 use crate::{backup, migrate, writer};
@@ -76,7 +76,7 @@ impl Store {
         let mut workers = Vec::new();
         for _ in 0..readers.max(1) {
             let connection = sqlite::open_reader(&path)?;
-            workers.push(move |job: Box<dyn Job>| sqlite::run_read(&connection, job));
+            workers.push(move |jobs: &mut Vec<_>| sqlite::run_reads(&connection, jobs));
         }
         let (read, mut threads) = pool::start("store-reader", workers, limits::READ_QUEUE_MAX)?;
         let writer = writer::start(&path, connection)?;
@@ -95,7 +95,9 @@ impl Store {
             let mut workers = Vec::new();
             for _ in 0..connections.max(1) {
                 let mut connection = PgConnection::open(&target)?;
-                workers.push(move |job: Box<dyn Job>| pg::run(&mut connection, mode, job));
+                workers.push(move |jobs: &mut Vec<_>| {
+                    jobs.drain(..).for_each(|job| pg::run(&mut connection, mode, job));
+                });
             }
             pool::start(name, workers, capacity)
         };
@@ -113,7 +115,7 @@ impl Store {
         let path = if path.is_dir() { path.join(DATABASE_FILE) } else { path.to_owned() };
         let connection = sqlite::open_reader(&path)?;
         migrate::check_not_newer(&mut Tx::new(tx::Connection::Sqlite(&connection)))?;
-        let worker = move |job: Box<dyn Job>| sqlite::run_read(&connection, job);
+        let worker = move |jobs: &mut Vec<_>| sqlite::run_reads(&connection, jobs);
         let (read, threads) = pool::start("store-reader", vec![worker], limits::READ_QUEUE_MAX)?;
         Ok(Self::reading(Engine::Sqlite, Some(path), read, threads))
     }
@@ -122,7 +124,9 @@ impl Store {
     pub fn open_read_only_postgres(url: &str) -> Result<Self> {
         let mut connection = PgConnection::open(&Arc::new(Target::parse(url)?))?;
         migrate::check_not_newer(&mut Tx::new(tx::Connection::Postgres(&mut connection)))?;
-        let worker = move |job: Box<dyn Job>| pg::run(&mut connection, Mode::Read, job);
+        let worker = move |jobs: &mut Vec<_>| {
+            jobs.drain(..).for_each(|job| pg::run(&mut connection, Mode::Read, job));
+        };
         let (read, threads) = pool::start("store-reader", vec![worker], limits::READ_QUEUE_MAX)?;
         Ok(Self::reading(Engine::Postgres, None, read, threads))
     }

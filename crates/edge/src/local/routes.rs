@@ -62,7 +62,7 @@ async fn call(
         Ok(answer) => {
             let brief = serde_json::to_string(&answer.brief()).expect("text prints as JSON");
             let mut json = b"{\"answer\":".to_vec();
-            json.extend(answer.json());
+            json.extend_from_slice(&answer.json());
             json.extend(format!(",\"brief\":{brief}}}").into_bytes());
             ([(header::CONTENT_TYPE, "application/json")], json).into_response()
         }

@@ -72,7 +72,7 @@ async fn read_thread(
     let input = json!({ "thread_id": thread.thread_id, "since_seq": since_seq, "limit": limit });
     let page = server.ask(context, "read_messages", input).await?;
     let text = format!("{}\n{}", about.brief(), page.brief());
-    let page = String::from_utf8(page.json())
+    let page = String::from_utf8(page.json().into())
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     let contents = vec![
         ResourceContents::text(text, uri),

@@ -5,12 +5,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use protocol::{ThreadId, limits};
 use tokio::sync::Notify;
 
 /// Everyone who waits.
 #[derive(Default)]
 pub struct Live {
     index: Mutex<Index>,
+    /// Where threads stand in the store, for those who want to watch one before they look at it.
+    rows: Mutex<HashMap<ThreadId, i64>>,
 }
 
 #[derive(Default)]
@@ -48,6 +51,20 @@ impl Live {
             notify: Arc::new(Notify::new()),
             interests: Vec::new(),
         }
+    }
+
+    /// Where a thread stands in the store, if somebody has looked. That never changes.
+    pub fn thread_row(&self, thread: ThreadId) -> Option<i64> {
+        self.rows.lock().get(&thread).copied()
+    }
+
+    /// Remembers where a thread stands in the store.
+    pub fn know_thread(&self, thread: ThreadId, row: i64) {
+        let mut rows = self.rows.lock();
+        if rows.len() >= limits::THREAD_ROWS_KNOWN_MAX {
+            rows.clear();
+        }
+        rows.insert(thread, row);
     }
 
     /// Something was committed in a thread.

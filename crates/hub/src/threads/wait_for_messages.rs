@@ -112,9 +112,12 @@ async fn wait(call: &Call, asked: Arc<Asked>, timeout: Duration) -> Result<WaitF
     }
     loop {
         // Watch first, look second: what is committed in between rings the watch.
-        let rows = watched_rows(call, &asked).await?;
-        for row in rows {
-            watch.add_thread(row);
+        match asked.thread.and_then(|thread| call.hub.live.thread_row(thread)) {
+            Some(row) => watch.add_thread(row),
+            None => {
+                let rows = watched_rows(call, &asked).await?;
+                rows.into_iter().for_each(|row| watch.add_thread(row));
+            }
         }
         let asked_again = Arc::clone(&asked);
         let found = call.read(move |tx| look(tx, &asked_again)).await?;
@@ -131,15 +134,20 @@ async fn wait(call: &Call, asked: Arc<Asked>, timeout: Duration) -> Result<WaitF
 
 async fn watched_rows(call: &Call, asked: &Arc<Asked>) -> Result<Vec<i64>> {
     let asked = Arc::clone(asked);
-    call.read(move |tx| match asked.thread {
+    let thread = asked.thread;
+    let find = move |tx: &mut Tx<'_>| match asked.thread {
         Some(id) => Ok(vec![rules::enter(tx, id, &asked.caller, "read")?.row]),
         None => Ok(tx.thread_rows_of(
             &asked.caller.workspace_id,
             &asked.caller.agent_id,
             limits::WAIT_THREADS_MAX,
         )?),
-    })
-    .await
+    };
+    let rows = call.read(find).await?;
+    if let (Some(thread), [row]) = (thread, rows.as_slice()) {
+        call.hub.live.know_thread(thread, *row);
+    }
+    Ok(rows)
 }
 
 /// What is there to tell right now.

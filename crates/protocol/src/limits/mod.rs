@@ -95,6 +95,8 @@ pub const UNREAD_COUNT_MAX: i64 = 1_000;
 pub const WAIT_MS_MAX: u64 = 55_000;
 /// A long poll, unless the caller says otherwise, in milliseconds.
 pub const WAIT_MS_DEFAULT: u64 = 30_000;
+/// Threads whose place in the store the hub remembers for those who wait.
+pub const THREAD_ROWS_KNOWN_MAX: usize = 65_536;
 /// Threads one long poll watches.
 pub const WAIT_THREADS_MAX: usize = 1_000;
 

@@ -68,15 +68,25 @@ fn lower_every_alphabet(connection: &Connection) -> Result<()> {
     })?)
 }
 
-/// Runs one reading job on a snapshot.
-pub(crate) fn run_read(connection: &Connection, mut job: Box<dyn Job>) {
-    let commit = (|| {
-        connection.prepare_cached("BEGIN")?.execute([])?;
+/// Runs reading jobs on one snapshot, which is taken after all of them were asked for.
+pub(crate) fn run_reads(connection: &Connection, jobs: &mut Vec<Box<dyn Job>>) {
+    let statement =
+        |sql| -> Result<()> { Ok(connection.prepare_cached(sql)?.raw_execute().map(drop)?) };
+    for mut job in jobs.drain(..) {
+        if connection.is_autocommit()
+            && let Err(error) = statement("BEGIN")
+        {
+            job.settle(Err(error));
+            continue;
+        }
         job.run(&mut Tx::new(tx::Connection::Sqlite(connection)));
-        connection.prepare_cached("COMMIT")?.execute([])?;
-        Ok(())
-    })();
-    job.settle(commit);
+        job.settle(Ok(()));
+    }
+    if !connection.is_autocommit()
+        && let Err(error) = statement("COMMIT")
+    {
+        tracing::warn!(%error, "a snapshot could not be let go");
+    }
 }
 
 /// Copies as much of the log into the database file as readers allow, and says how many of its pages

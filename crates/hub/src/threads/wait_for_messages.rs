@@ -112,12 +112,11 @@ async fn wait(call: &Call, asked: Arc<Asked>, timeout: Duration) -> Result<WaitF
     }
     loop {
         // Watch first, look second: what is committed in between rings the watch.
-        match asked.thread.and_then(|thread| call.hub.live.thread_row(thread)) {
-            Some(row) => watch.add_thread(row),
-            None => {
-                let rows = watched_rows(call, &asked).await?;
-                rows.into_iter().for_each(|row| watch.add_thread(row));
-            }
+        let known = asked.thread.and_then(|thread| call.hub.live.thread_row(thread));
+        let rows =
+            if let Some(row) = known { vec![row] } else { watched_rows(call, &asked).await? };
+        for row in rows {
+            watch.add_thread(row);
         }
         let asked_again = Arc::clone(&asked);
         let found = call.read(move |tx| look(tx, &asked_again)).await?;

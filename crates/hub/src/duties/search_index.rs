@@ -12,9 +12,11 @@ use crate::live::Live;
 
 /// Messages taken in at once.
 const BATCH: usize = 256;
-/// After a full batch the indexer rests so many times as long as the batch took: in a flood of posts it
-/// takes an eighth of one core and catches up afterwards.
+/// In a flood of posts the indexer rests after a full batch, so many times as long as the batch took:
+/// it takes an eighth of one core and catches up afterwards.
 const REST: u32 = 7;
+/// More messages a second are a flood.
+const FLOOD_PER_SECOND: u128 = 2_000;
 /// How long it rests after an error.
 const STEP_ASIDE: Duration = Duration::from_millis(100);
 /// Looks by itself now and then: another hub may have written to the same database.
@@ -30,10 +32,11 @@ pub(crate) async fn run(
     let mut watch = live.watch();
     watch.add_everything();
     let mut has_failed = false;
+    let mut head = Head::default();
     while !stop.is_cancelled() {
         #[expect(clippy::disallowed_methods, reason = "measures how long the batch takes")]
         let began = Instant::now();
-        match take_in(&store, &index).await {
+        match take_in(&store, &index, &mut head).await {
             Ok(0) => {
                 has_failed = false;
                 tokio::select! {
@@ -44,7 +47,7 @@ pub(crate) async fn run(
             }
             Ok(taken) => {
                 has_failed = false;
-                if taken == BATCH {
+                if taken == BATCH && head.is_flooded {
                     tokio::time::sleep(began.elapsed() * REST).await;
                 }
             }
@@ -61,9 +64,29 @@ pub(crate) async fn run(
     }
 }
 
+/// The end of the log, when it was last looked at.
+#[derive(Default)]
+struct Head {
+    seen: Option<(i64, Instant)>,
+    /// Whether it runs away faster than the indexer should follow.
+    is_flooded: bool,
+}
+
+impl Head {
+    fn look(&mut self, row: i64, now: Instant) {
+        if let Some((before, at)) = self.seen.replace((row, now)) {
+            let grown = u128::from(u64::try_from(row - before).unwrap_or(0));
+            let millis = now.duration_since(at).as_millis().max(1);
+            self.is_flooded = grown * 1_000 / millis > FLOOD_PER_SECOND;
+        }
+    }
+}
+
 /// Takes in one batch; answers how many messages it held.
-async fn take_in(store: &Store, index: &SearchIndex) -> Result<usize, StoreError> {
+async fn take_in(store: &Store, index: &SearchIndex, head: &mut Head) -> Result<usize, StoreError> {
     let settled = store.read(settled_row).await?;
+    #[expect(clippy::disallowed_methods, reason = "measures how fast the log grows")]
+    head.look(settled, Instant::now());
     let upto = index.indexed_upto();
     if settled <= upto {
         return Ok(0);
@@ -125,5 +148,25 @@ fn add_words(value: &Value, text: &mut String) {
         Value::Array(items) => items.iter().for_each(|item| add_words(item, text)),
         Value::Object(fields) => fields.values().for_each(|field| add_words(field, text)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_log_that_runs_away_is_a_flood() {
+        #[expect(clippy::disallowed_methods, reason = "any instant will do")]
+        let start = Instant::now();
+        let mut head = Head::default();
+        let mut look = |row, millis| {
+            head.look(row, start + Duration::from_millis(millis));
+            head.is_flooded
+        };
+        assert!(!look(5_000_000, 0), "much to catch up with is no flood");
+        assert!(!look(5_000_001, 10), "somebody posts");
+        assert!(look(5_000_101, 20), "everybody posts");
+        assert!(!look(5_000_101, 30), "it is over");
     }
 }

@@ -151,6 +151,22 @@ async fn what_happened_while_there_was_no_owner_is_told() {
 }
 
 #[tokio::test]
+async fn a_subscription_that_was_refused_is_not_played_again() {
+    let (mut world, mut owner) = World::greeted().await;
+    let params = json!({ "uri": "threads://t" });
+    let subscribe =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": params });
+    world.client.say(subscribe).await;
+    owner.hear().await;
+    owner.say(json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32002 } })).await;
+    assert_eq!(world.client.hear().await["error"]["code"], -32002);
+    drop(owner);
+    let mut owner = world.next_owner().await;
+    world.client.say(call(2, "list_threads", &json!({}))).await;
+    assert_eq!(owner.hear().await["id"], 2);
+}
+
+#[tokio::test]
 async fn a_listening_client_is_acknowledged_once() {
     let (mut world, mut owner) = World::greeted().await;
     let listen = json!({ "jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen" });

@@ -42,15 +42,11 @@ struct Waiting {
 
 impl Memory {
     /// A line from the client goes to the owner.
-    pub(super) fn note_request(&mut self, line: &[u8]) {
-        let Ok(message) = serde_json::from_slice::<Value>(line) else { return };
+    pub(super) fn note_request(&mut self, line: Vec<u8>) {
+        let Ok(message) = serde_json::from_slice::<Value>(&line) else { return };
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
         let id = message.get("id").map(Value::to_string);
         let uri = || message.pointer("/params/uri").and_then(Value::as_str).unwrap_or_default();
-        let mut line = line.to_vec();
-        if line.last() != Some(&b'\n') {
-            line.push(b'\n');
-        }
         match (method, &id) {
             ("initialize", Some(id)) => {
                 self.initialize = Some(Handshake { id: id.clone(), line: line.clone() });
@@ -100,6 +96,9 @@ impl Memory {
         let Some(id) = message.get("id").map(Value::to_string) else { return true };
         let Some(played) = self.played.remove(&id) else {
             self.waiting.remove(&id);
+            if message.get("error").is_some() {
+                self.subscribed.retain(|_, subscribe| subscribe.id != id);
+            }
             return true;
         };
         // Nobody can say what happened between the old owner's end and this: the client looks.

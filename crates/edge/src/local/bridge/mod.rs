@@ -113,12 +113,12 @@ impl<I: AsyncBufRead + Unpin, O: AsyncWrite + Unpin> Bridge<I, O> {
             tokio::select! {
                 read = self.input.read(), if !input_ended && to_owner.is_empty() => match read? {
                     Read::Line => {
-                        let line = self.input.take();
-                        self.memory.note_request(&line);
-                        to_owner.extend_from_slice(&line);
+                        let mut line = self.input.take();
                         if line.last() != Some(&b'\n') {
-                            to_owner.extend_from_slice(b"\n");
+                            line.push(b'\n');
                         }
+                        to_owner.extend_from_slice(&line);
+                        self.memory.note_request(line);
                     }
                     Read::TooLong => {
                         let refusal = mcp::framed(&mcp::too_long(limits::BODY_BYTES_MAX));

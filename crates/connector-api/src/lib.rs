@@ -1,5 +1,28 @@
-//! The contract of a connector and the HTTP toolkit they share.
+//! The contract between the hub and its connectors.
+//!
+//! A connector translates between a service and the hub: it reports facts, sends what it is handed,
+//! and stores nothing. The toolkit holds what every connector needs and none should write twice.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod connector;
+mod error;
+mod hook;
+mod import;
+mod link;
 pub mod toolkit;
+
+pub use connector::{
+    Account, Batch, Capabilities, Connector, ConnectorKind, FactsPage, Outbound, Sent, Sink,
+    SinkClosed,
+};
+pub use error::{ConnectorError, Result};
+pub use hook::{HookReply, HookRequest};
+pub use import::{
+    DayOrder, Detected, ImportError, ImportOptions, ImportProgress, ImportSink, Importer, Probe,
+    Skipped,
+};
+pub use link::{Field, LinkSettings};
+
+/// A future that a trait object answers with.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod fakes;
 pub mod hub;
 pub mod naughty;
 pub mod postgres;

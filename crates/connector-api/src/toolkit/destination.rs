@@ -54,6 +54,17 @@ impl Destination {
         self.url.host_str().unwrap_or_default()
     }
 
+    /// An address below this one. `path` is appended as it stands, without a slash in front.
+    pub(super) fn below(&self, path: &str) -> Result<Url, HttpError> {
+        let base = self.url.as_str().trim_end_matches('/');
+        let url = parse(&format!("{base}/{path}"))?;
+        // Dots in a path must not lead elsewhere, nor a path end up in the host.
+        if url.host_str() != self.url.host_str() || !url.path().starts_with(self.url.path()) {
+            return Err(HttpError::AddressRefused("stay below the base address"));
+        }
+        Ok(url)
+    }
+
     pub(super) fn url(&self) -> &Url {
         &self.url
     }

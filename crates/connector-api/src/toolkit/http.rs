@@ -12,8 +12,8 @@ use protocol::limits;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Certificate, redirect};
 
-use super::address;
 use super::destination::Destination;
+use super::{address, api};
 
 /// How the client is built.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +45,9 @@ pub enum HttpError {
     /// No answer, or half of one.
     #[error("the request got no whole answer; check that the address can be reached from the hub")]
     NoAnswer(#[source] reqwest::Error),
+    /// A stream that said nothing for too long.
+    #[error("the answer broke off: nothing came for too long")]
+    Silent,
     /// An answer other than success. Redirects count, because the client follows none.
     #[error("the answer had status {0}; check the address")]
     Status(u16),
@@ -84,23 +87,15 @@ impl HttpClient {
 
     /// Fetches a document of at most `bytes_max` bytes.
     pub async fn get(&self, from: &Destination, bytes_max: usize) -> Result<Vec<u8>, HttpError> {
-        let no_answer = |error: reqwest::Error| HttpError::NoAnswer(error.without_url());
-        let mut answer = self.client.get(from.url().clone()).send().await.map_err(no_answer)?;
+        let answer = self.client.get(from.url().clone()).send().await.map_err(api::no_answer)?;
         if !answer.status().is_success() {
             return Err(HttpError::Status(answer.status().as_u16()));
         }
-        let announced = answer.content_length().unwrap_or(0);
-        if usize::try_from(announced).is_ok_and(|bytes| bytes > bytes_max) {
-            return Err(HttpError::TooLarge { bytes_max });
-        }
-        let mut body = Vec::new();
-        while let Some(chunk) = answer.chunk().await.map_err(no_answer)? {
-            if body.len().saturating_add(chunk.len()) > bytes_max {
-                return Err(HttpError::TooLarge { bytes_max });
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
+        api::read(answer, bytes_max).await
+    }
+
+    pub(super) fn client(&self) -> &reqwest::Client {
+        &self.client
     }
 }
 

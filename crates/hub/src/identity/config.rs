@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::algorithm::SigningAlgorithm;
-use super::secret::Secret;
+use protocol::Secret;
 
 /// Who the hub is to tokens, and which tokens it believes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

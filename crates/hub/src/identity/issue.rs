@@ -10,7 +10,7 @@ use super::algorithm::SigningAlgorithm;
 use super::error::IdentityError;
 use super::hub_token;
 use super::key_ring::KeyRing;
-use super::secret::Secret;
+use protocol::Secret;
 
 /// Whom a token is for.
 #[derive(Clone, Debug)]

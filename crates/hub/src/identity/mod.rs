@@ -22,7 +22,7 @@ mod local;
 mod outside_issuer;
 mod public_key;
 mod revocations;
-mod secret;
+
 mod static_tokens;
 mod verifier;
 
@@ -36,6 +36,6 @@ pub use issue::{IssuedToken, NewToken};
 pub use jwks::JwksError;
 pub use key_ring::{Authority, KeyRing};
 pub use local::{LocalEnv, local_caller};
+pub use protocol::Secret;
 pub use revocations::Revocations;
-pub use secret::Secret;
 pub use verifier::Verifier;

@@ -135,6 +135,8 @@ pub const JWKS_FRESH: Duration = Duration::from_mins(10);
 pub const JWKS_REFETCH_MIN: Duration = Duration::from_secs(30);
 /// An outgoing request of the hub itself.
 pub const EGRESS_TIMEOUT: Duration = Duration::from_secs(10);
+/// An answer of a service's API, unless the caller says otherwise.
+pub const API_ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Changes waiting for the writer; further ones are refused as overloaded.
 pub const WRITE_QUEUE_MAX: usize = 4_096;

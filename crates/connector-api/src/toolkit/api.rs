@@ -1,0 +1,217 @@
+//! Calling the API of a service: any method, headers and body, under the client's rules.
+
+use std::time::Duration;
+
+use protocol::{Secret, limits};
+use reqwest::Url;
+use serde_json::Value;
+
+use super::destination::Destination;
+use super::http::{HttpClient, HttpError};
+
+/// One call of an API.
+#[derive(Clone, Debug)]
+pub struct ApiRequest {
+    method: reqwest::Method,
+    url: Url,
+    headers: Vec<(&'static str, Secret<String>)>,
+    body: Body,
+    timeout: Duration,
+    bytes_max: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Body {
+    None,
+    Json(Value),
+    Form(Vec<(String, String)>),
+}
+
+/// What a service answered. Its status is for the connector to read: many say more in the body.
+#[derive(Clone, Debug)]
+pub struct ApiAnswer {
+    /// The HTTP status.
+    pub status: u16,
+    /// `Retry-After`, in seconds.
+    pub retry_after: Option<Duration>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl ApiAnswer {
+    /// Whether the status is one of success.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+impl ApiRequest {
+    /// Asks for something below a base address. `path` is appended as it stands.
+    pub fn get(base: &Destination, path: &str) -> Result<Self, HttpError> {
+        Self::new(reqwest::Method::GET, base, path)
+    }
+
+    /// Does something below a base address.
+    pub fn post(base: &Destination, path: &str) -> Result<Self, HttpError> {
+        Self::new(reqwest::Method::POST, base, path)
+    }
+
+    fn new(method: reqwest::Method, base: &Destination, path: &str) -> Result<Self, HttpError> {
+        Ok(Self {
+            method,
+            url: base.below(path)?,
+            headers: Vec::new(),
+            body: Body::None,
+            timeout: limits::EGRESS_TIMEOUT,
+            bytes_max: limits::API_ANSWER_BYTES_MAX,
+        })
+    }
+
+    /// With a parameter in the query.
+    #[must_use]
+    pub fn parameter(mut self, name: &str, value: &str) -> Self {
+        self.url.query_pairs_mut().append_pair(name, value);
+        self
+    }
+
+    /// With a header, whose value is never printed.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, Secret::new(value.into())));
+        self
+    }
+
+    /// With `Authorization: Bearer …`.
+    #[must_use]
+    pub fn bearer(self, token: &str) -> Self {
+        self.header("authorization", format!("Bearer {token}"))
+    }
+
+    /// With JSON.
+    #[must_use]
+    pub fn json(mut self, body: Value) -> Self {
+        self.body = Body::Json(body);
+        self
+    }
+
+    /// With a form.
+    #[must_use]
+    pub fn form(mut self, fields: Vec<(String, String)>) -> Self {
+        self.body = Body::Form(fields);
+        self
+    }
+
+    /// Waiting longer, or less long, for the whole answer.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Taking a larger, or only a smaller, answer.
+    #[must_use]
+    pub fn bytes_max(mut self, bytes_max: usize) -> Self {
+        self.bytes_max = bytes_max;
+        self
+    }
+}
+
+impl HttpClient {
+    /// Makes a call and reads the whole answer.
+    pub async fn call(&self, request: ApiRequest) -> Result<ApiAnswer, HttpError> {
+        let bytes_max = request.bytes_max;
+        let timeout = request.timeout;
+        let answer = self.start(request, Some(timeout)).await?;
+        let status = answer.status().as_u16();
+        let retry_after = retry_after(&answer);
+        let body = read(answer, bytes_max).await?;
+        Ok(ApiAnswer { status, retry_after, body })
+    }
+
+    /// Makes a call whose answer does not end; [`ApiStream::next`] gives it piece by piece. The
+    /// timeout covers each piece.
+    pub async fn open_stream(&self, request: ApiRequest) -> Result<ApiStream, HttpError> {
+        let silence_max = request.timeout;
+        let answer = tokio::time::timeout(silence_max, self.start(request, None))
+            .await
+            .map_err(|_| HttpError::Silent)??;
+        if !answer.status().is_success() {
+            return Err(HttpError::Status(answer.status().as_u16()));
+        }
+        Ok(ApiStream { answer, silence_max })
+    }
+
+    async fn start(
+        &self,
+        request: ApiRequest,
+        timeout: Option<Duration>,
+    ) -> Result<reqwest::Response, HttpError> {
+        let mut builder = self.client().request(request.method, request.url);
+        // Without a timeout of its own a request would get the client's.
+        builder = builder.timeout(timeout.unwrap_or(Duration::from_hours(24 * 365)));
+        for (name, value) in &request.headers {
+            builder = builder.header(*name, value.expose());
+        }
+        builder = match request.body {
+            Body::None => builder,
+            Body::Json(body) => builder.json(&body),
+            Body::Form(fields) => {
+                let text = url_encoded(&fields);
+                builder.header("content-type", "application/x-www-form-urlencoded").body(text)
+            }
+        };
+        builder.send().await.map_err(no_answer)
+    }
+}
+
+fn url_encoded(fields: &[(String, String)]) -> String {
+    let mut url = Url::parse("http://form/").expect("this is a URL");
+    url.query_pairs_mut().extend_pairs(fields);
+    url.query().unwrap_or_default().to_owned()
+}
+
+/// An answer that does not end.
+#[derive(Debug)]
+pub struct ApiStream {
+    answer: reqwest::Response,
+    silence_max: Duration,
+}
+
+impl ApiStream {
+    /// The next piece; `None` when the other side has ended the answer.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>, HttpError> {
+        let piece = tokio::time::timeout(self.silence_max, self.answer.chunk())
+            .await
+            .map_err(|_| HttpError::Silent)?;
+        Ok(piece.map_err(no_answer)?.map(Into::into))
+    }
+}
+
+/// What lies behind a failure, without the URL, which may hold a token.
+pub(super) fn no_answer(error: reqwest::Error) -> HttpError {
+    HttpError::NoAnswer(error.without_url())
+}
+
+fn retry_after(answer: &reqwest::Response) -> Option<Duration> {
+    let text = answer.headers().get("retry-after")?.to_str().ok()?;
+    text.trim().parse().ok().map(Duration::from_secs)
+}
+
+/// Reads a body up to a limit.
+pub(super) async fn read(
+    mut answer: reqwest::Response,
+    bytes_max: usize,
+) -> Result<Vec<u8>, HttpError> {
+    let announced = answer.content_length().unwrap_or(0);
+    if usize::try_from(announced).is_ok_and(|bytes| bytes > bytes_max) {
+        return Err(HttpError::TooLarge { bytes_max });
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = answer.chunk().await.map_err(no_answer)? {
+        if body.len().saturating_add(chunk.len()) > bytes_max {
+            return Err(HttpError::TooLarge { bytes_max });
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}

@@ -1,0 +1,14 @@
+//! The services a hub can be linked to: one folder each, and one visible table of them.
+//!
+//! A connector reports facts and sends what it is handed; it stores nothing and decides nothing.
+#![forbid(unsafe_code)]
+
+use connector_api::ConnectorKind;
+
+/// Every service, in the order of the documentation.
+pub const ALL: &[&dyn ConnectorKind] = &[];
+
+/// A service by its name.
+pub fn kind(service: &str) -> Option<&'static dyn ConnectorKind> {
+    ALL.iter().copied().find(|kind| kind.service() == service)
+}

@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod audit;
 pub mod caller;
+pub mod chat;
 pub mod cursor;
 pub mod error_code;
 pub mod id;

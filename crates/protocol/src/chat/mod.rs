@@ -2,4 +2,5 @@
 //! Everything here reads or writes text of strangers, so it is pure, bounded and tested against
 //! arbitrary input.
 
+pub mod uri;
 pub mod when;

@@ -2,5 +2,6 @@
 //! Everything here reads or writes text of strangers, so it is pure, bounded and tested against
 //! arbitrary input.
 
+pub mod clean;
 pub mod uri;
 pub mod when;

@@ -3,5 +3,6 @@
 //! arbitrary input.
 
 pub mod clean;
+pub mod lines;
 pub mod uri;
 pub mod when;

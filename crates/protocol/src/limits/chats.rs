@@ -1,0 +1,14 @@
+//! The maximums of chats from outside. Units stand last in the name.
+
+/// A message's text as far as it is shown, the mark of what was cut included.
+pub const TEXT_BYTES_MAX: usize = 16 * 1024;
+/// The name of a person, chat or source as far as it is shown.
+pub const NAME_CHARS_MAX: usize = 128;
+/// A `messages://` address.
+pub const URI_BYTES_MAX: usize = 4 * 1024;
+/// A time in words or digits.
+pub const WHEN_BYTES_MAX: usize = 128;
+/// How far a time may lie from now, in days: a hundred years.
+pub const WHEN_DAYS_MAX: i64 = 36_525;
+/// How far ahead of the hub's clock a caller's clock may set `since`, in milliseconds.
+pub const SINCE_AHEAD_MS_MAX: i64 = 30_000;

@@ -7,6 +7,8 @@
 
 mod audit;
 mod backup;
+mod chat_messages;
+mod chats;
 mod cursors;
 mod driver;
 mod engine;
@@ -14,8 +16,10 @@ mod error;
 mod facts;
 mod folds;
 mod job;
+mod links;
 mod messages;
 mod migrate;
+mod people;
 mod pool;
 mod queue;
 pub mod search;
@@ -31,11 +35,17 @@ mod writer;
 
 pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};
 pub use backup::{BackupReport, backup, restore, verify_backup};
+pub use chat_messages::{
+    ChangeKind, ChangeRow, ChatMessageRow, ChatSpan, NewChange, NewChatMessage,
+};
+pub use chats::{ChatRow, HeldRow, NewChat};
 pub use cursors::CursorRow;
 pub use engine::Engine;
 pub use error::{Result, StoreError};
 pub use folds::FoldRow;
+pub use links::{LinkRow, NewLink};
 pub use messages::{MessageRow, NewMessage, ReplyTo};
+pub use people::PersonRow;
 pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };

@@ -235,11 +235,12 @@ impl Tx<'_> {
     }
 
     /// Messages of every thread after a row, in the order of rows; for views that follow the log.
+    /// Those of chats are left out.
     pub fn log_after(&mut self, after_row: i64, limit: usize) -> Result<Vec<MessageRow>> {
         self.query(
             "SELECT id, thread, seq, created_ms, kind, trust, sender, session, body, metadata,
                     reply_seq, reply_ms, idem_key, status_after
-             FROM message WHERE id > ?1 ORDER BY id LIMIT ?2",
+             FROM message WHERE id > ?1 AND remote_id IS NULL ORDER BY id LIMIT ?2",
             &[after_row.into(), limit_param(limit)],
             message_row,
         )

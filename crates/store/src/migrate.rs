@@ -9,8 +9,11 @@ use crate::error::{Result, StoreError};
 use crate::tx::{self, Tx};
 
 /// Every migration, in order; never edited once released.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001_threads.sql"), include_str!("../migrations/0002_trust.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_threads.sql"),
+    include_str!("../migrations/0002_trust.sql"),
+    include_str!("../migrations/0003_chats.sql"),
+];
 
 /// The schema this program writes.
 pub(crate) fn newest() -> i64 {

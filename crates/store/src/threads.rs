@@ -134,7 +134,7 @@ impl Tx<'_> {
             "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
                     t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
                     EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
-             FROM thread t WHERE t.uid = ?1",
+             FROM thread t WHERE t.uid = ?1 AND t.origin IS NULL",
             &[id.as_bytes().into(), agent.into()],
             thread_access,
         )
@@ -146,7 +146,7 @@ impl Tx<'_> {
             "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
                     t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
                     EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
-             FROM thread t WHERE t.uid = ?1 /*lock*/",
+             FROM thread t WHERE t.uid = ?1 AND t.origin IS NULL /*lock*/",
             &[id.as_bytes().into(), agent.into()],
             thread_access,
         )
@@ -158,7 +158,7 @@ impl Tx<'_> {
             "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
                     t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
                     EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
-             FROM thread t WHERE t.id = ?1",
+             FROM thread t WHERE t.id = ?1 AND t.origin IS NULL",
             &[row.into(), agent.into()],
             thread_access,
         )
@@ -285,7 +285,7 @@ impl Tx<'_> {
                     COALESCE(c.last_read_seq, 0)
              FROM thread t
              LEFT JOIN read_cursor c ON c.thread = t.id AND c.agent = ?2
-             WHERE t.workspace = ?1
+             WHERE t.workspace = ?1 AND t.origin IS NULL
                AND (?3 = '' OR t.id IN (SELECT p.thread FROM participant p WHERE p.agent = ?3))
                AND (?4 = '' OR t.id IN
                     (SELECT p.thread FROM participant p WHERE p.agent = ?4 AND p.listed = 1))

@@ -92,9 +92,10 @@ async fn take_in(store: &Store, index: &SearchIndex, head: &mut Head) -> Result<
         return Ok(0);
     }
     let docs: Vec<SearchDoc> = store.read(move |tx| read_docs(tx, upto, settled)).await?;
-    let Some(last) = docs.last().map(|doc| doc.row) else { return Ok(0) };
     let count = docs.len();
-    index.index(docs, last).await?;
+    // Rows that are not there to be indexed belong to chats.
+    let upto = docs.last().filter(|_| count == BATCH).map_or(settled, |doc| doc.row);
+    index.index(docs, upto).await?;
     Ok(count)
 }
 

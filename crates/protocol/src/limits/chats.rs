@@ -12,3 +12,16 @@ pub const WHEN_BYTES_MAX: usize = 128;
 pub const WHEN_DAYS_MAX: i64 = 36_525;
 /// How far ahead of the hub's clock a caller's clock may set `since`, in milliseconds.
 pub const SINCE_AHEAD_MS_MAX: i64 = 30_000;
+
+/// An id that a source gives a chat, a message or a person; a longer one is kept as its digest.
+pub const REMOTE_ID_BYTES_MAX: usize = 512;
+/// Links of a workspace.
+pub const LINKS_MAX: usize = 1_000;
+/// Chats of a link that are looked at.
+pub const CHATS_MAX: usize = 100_000;
+/// Spellings of one person.
+pub const PERSON_ALIASES_MAX: usize = 64;
+/// Different signs on one message, and names kept for one sign.
+pub const REACTIONS_MAX: usize = 100;
+/// Changes kept for a message that has not come yet.
+pub const EARLY_CHANGES_MAX: usize = 32;

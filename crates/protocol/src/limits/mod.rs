@@ -1,10 +1,7 @@
 //! Every maximum of the hub, in one place. Units stand last in the name.
 
-<<<<<<< HEAD
 pub mod chats;
-=======
 pub mod containment;
->>>>>>> c4d5795 (Compare texts without case in any script)
 pub mod mcp;
 pub mod summary;
 

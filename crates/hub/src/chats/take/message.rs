@@ -1,0 +1,106 @@
+//! A message comes in: new, known, or changed since.
+
+use protocol::chat::{ContentType, MessageFact};
+use protocol::{Timestamp, limits};
+use store::{ChatMessageRow, NewChatMessage, ReplyTo};
+
+use super::{Taker, source_id};
+use crate::chats::details::Details;
+use crate::error::Result;
+
+/// The latest moment that a message id can name: the year 2109.
+const SENT_MS_MAX: i64 = (1 << 42) - 1;
+
+impl Taker<'_, '_> {
+    /// Takes a message.
+    pub(super) fn message(&mut self, fact: &MessageFact) -> Result<()> {
+        let id = source_id(&fact.message_id);
+        let open = self.open(&fact.chat_id)?;
+        let thread_row = open.chat.thread_row;
+        let is_new_id = open.ids.insert(id.clone());
+        let (is_fresh, has_early_changes) = (open.is_fresh, open.has_early_changes);
+        // Without anything before, only an id of these same facts can be known.
+        let known =
+            if is_fresh && is_new_id { None } else { self.tx.chat_message(thread_row, &id)? };
+        if let Some(known) = known {
+            return self.known_message(fact, &known);
+        }
+        self.new_message(fact, thread_row, &id)?;
+        if has_early_changes {
+            self.apply_early_changes(&fact.chat_id, thread_row, &id)?;
+        }
+        Ok(())
+    }
+
+    fn known_message(&mut self, fact: &MessageFact, known: &ChatMessageRow) -> Result<()> {
+        let details = Details::from_text(known.details.as_deref())?;
+        if fact.edited_at > details.edited_at && details.deleted_at.is_none() {
+            return self.change_words(fact, known, details);
+        }
+        self.taken.messages_known += 1;
+        Ok(())
+    }
+
+    fn new_message(&mut self, fact: &MessageFact, thread_row: i64, id: &str) -> Result<()> {
+        let sender =
+            self.sender(thread_row, fact.sender_id.as_deref(), fact.sender_name.as_deref())?;
+        let reply_to = self.reply_to(thread_row, fact)?;
+        let mut details = Details::of(fact);
+        let body = body(fact, &mut details);
+        let details = details.to_text()?;
+        let sent = sent(fact.sent_at);
+        let open = self.open(&fact.chat_id)?;
+        open.chat.head_seq += 1;
+        open.chat.messages += 1;
+        open.chat.oldest = Some(open.chat.oldest.map_or(sent, |oldest| oldest.min(sent)));
+        open.chat.newest = Some(open.chat.newest.map_or(sent, |newest| newest.max(sent)));
+        let seq = open.chat.head_seq;
+        self.touch(&fact.chat_id);
+        self.tx.insert_chat_message(&NewChatMessage {
+            thread_row,
+            seq,
+            sent,
+            sender: &sender,
+            body: &body,
+            details: details.as_deref(),
+            reply_to,
+            remote_id: id,
+        })?;
+        if let Some(expires) = fact.expires_at {
+            self.tx.add_expiry(expires, thread_row, seq)?;
+        }
+        self.taken.messages_added += 1;
+        Ok(())
+    }
+
+    fn reply_to(&mut self, thread_row: i64, fact: &MessageFact) -> Result<Option<ReplyTo>> {
+        let Some(id) = &fact.reply_to else { return Ok(None) };
+        let answered = self.tx.chat_message(thread_row, &source_id(id))?;
+        Ok(answered.map(|message| ReplyTo { seq: message.seq, created: message.sent }))
+    }
+}
+
+/// The words of a message as they are kept.
+pub(super) fn body(fact: &MessageFact, details: &mut Details) -> String {
+    if fact.is_view_once {
+        return String::new();
+    }
+    let max = limits::MESSAGE_BODY_BYTES_MAX;
+    let mut text = fact.text.as_str();
+    if text.len() > max {
+        let end = (0..=max).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        details.cut_bytes = Some(text.len() - end);
+        text = text.get(..end).unwrap_or_default();
+    }
+    // PostgreSQL keeps no U+0000.
+    text.replace('\0', "\u{fffd}")
+}
+
+fn sent(at: Timestamp) -> Timestamp {
+    Timestamp::from_ms(at.as_ms().clamp(0, SENT_MS_MAX))
+}
+
+/// What a fact says it holds, where it says words alone.
+pub(super) fn content(fact: &MessageFact) -> Option<ContentType> {
+    (fact.content != ContentType::Text).then_some(fact.content)
+}

@@ -17,6 +17,7 @@ use tracing::Instrument;
 
 use crate::audit::{Commitment, OwnedEntry};
 use crate::call::Call;
+use crate::chats;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 use crate::operation::{Answer, Answered, Effect, Operation, Quota, Route};
@@ -132,7 +133,10 @@ impl Catalogue {
         let began = Instant::now();
         let (hub, identity, request) =
             (Arc::clone(&call.hub), Arc::clone(&call.identity), call.request);
-        let result = admitted(entry, call, input, sound).instrument(span).await;
+        let mut result = admitted(entry, call, input, sound).instrument(span).await;
+        if entry.toolset == chats::TOOLSET {
+            result = result.map_err(Error::of_chats);
+        }
         let outcome = result.as_ref().map_or_else(|error| error.code().name(), |_| "ok");
         let took = began.elapsed();
         hub.metrics.observe(entry.name, outcome, took);

@@ -64,6 +64,48 @@ pub enum Error {
         /// What was looked for.
         what: &'static str,
     },
+    /// There is no such source, or the caller may not see it.
+    #[error("Source '{source_id}' not found")]
+    SourceNotFound {
+        /// What was asked for.
+        source_id: String,
+        /// The sources the caller may see.
+        known: Vec<String>,
+    },
+    /// There is no such chat, or the caller may not see it.
+    #[error("Chat '{chat}' not found in source '{source_id}'")]
+    ChatNotFound {
+        /// What was asked for.
+        chat: String,
+        /// Where.
+        source_id: String,
+    },
+    /// The source's account cannot be reached.
+    #[error("Source '{source_id}' is not connected: {reason}. {instructions}")]
+    SourceNotConnected {
+        /// Which.
+        source_id: String,
+        /// Why.
+        reason: String,
+        /// How to connect it.
+        instructions: String,
+    },
+    /// A parameter of a chat tool is not what it must be.
+    #[error("{message}")]
+    InvalidParameter {
+        /// The field, as a path; empty for the whole input.
+        field: String,
+        /// What is wrong with it.
+        message: String,
+        /// What would be right.
+        hint: Option<String>,
+    },
+    /// The source tells nothing by itself.
+    #[error("Source '{source_id}' does not support streaming")]
+    StreamingNotSupported {
+        /// Which.
+        source_id: String,
+    },
     /// The thread is over.
     #[error("thread is closed; an operator or orchestrator can set it to active")]
     ThreadClosed,
@@ -138,6 +180,17 @@ impl Error {
         Self::Invalid { message: format!("{field} {reason}"), field, hint: Some(hint.into()) }
     }
 
+    /// The same refusal, as chat tools say it.
+    #[must_use]
+    pub(crate) fn of_chats(self) -> Self {
+        match self {
+            Self::Invalid { field, message, hint } => {
+                Self::InvalidParameter { field, message, hint }
+            }
+            other => other,
+        }
+    }
+
     /// The public code.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -145,6 +198,11 @@ impl Error {
             Self::Invalid { .. } | Self::Store(StoreError::BadQuery(_)) => {
                 ErrorCode::ValidationError
             }
+            Self::SourceNotFound { .. } => ErrorCode::SourceNotFound,
+            Self::ChatNotFound { .. } => ErrorCode::ChatNotFound,
+            Self::SourceNotConnected { .. } => ErrorCode::SourceNotConnected,
+            Self::InvalidParameter { .. } => ErrorCode::InvalidParameter,
+            Self::StreamingNotSupported { .. } => ErrorCode::StreamingNotSupported,
             Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
             Self::MissingScope { .. } | Self::NotMember { .. } => ErrorCode::Forbidden,
             Self::OtherWorkspace => ErrorCode::OutOfScopeWorkspace,
@@ -178,7 +236,25 @@ impl Error {
                     "list the tools, or GET /v1/openapi.json, to see every operation".to_owned()
                 }
             }),
-            Self::Invalid { hint, .. } => hint.clone(),
+            Self::Invalid { hint, .. } | Self::InvalidParameter { hint, .. } => hint.clone(),
+            Self::SourceNotFound { known, .. } => Some(if known.is_empty() {
+                "you see no source: import something (waystation import FILE), connect an account \
+                 (waystation link add), or ask the operator for a token that gives chats"
+                    .to_owned()
+            } else {
+                format!("the sources you see are {}", known.join(", "))
+            }),
+            Self::ChatNotFound { source_id, .. } => {
+                Some(format!("list_chats with source '{source_id}' shows the chats you see"))
+            }
+            Self::SourceNotConnected { .. } => {
+                Some("pass offline: true to read what is held already".to_owned())
+            }
+            Self::StreamingNotSupported { .. } => Some(
+                "wait_for_messages and get_messages show what arrives there; list_sources says \
+                 which sources stream"
+                    .to_owned(),
+            ),
             Self::TooLarge { .. } => Some("send a long text in parts".to_owned()),
             Self::MissingScope { scope } => Some(format!(
                 "ask the operator for a token: waystation token issue --scope {scope}"
@@ -232,7 +308,11 @@ impl Error {
             _ => self.to_string(),
         };
         let field = match self {
-            Self::Invalid { field, .. } if !field.is_empty() => Some(field.clone()),
+            Self::Invalid { field, .. } | Self::InvalidParameter { field, .. }
+                if !field.is_empty() =>
+            {
+                Some(field.clone())
+            }
             Self::ClaimMismatch { field } => Some((*field).to_owned()),
             _ => None,
         };

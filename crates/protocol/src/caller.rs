@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::chat::ChatGrant;
 use crate::time::Timestamp;
 
 /// A verified identity. Nothing in it ever comes from a request's payload.
@@ -20,6 +21,8 @@ pub struct Caller {
     pub session_id: String,
     /// The coarse gates it may pass.
     pub scopes: Scopes,
+    /// The chats it may see.
+    pub chats: ChatGrant,
     /// The id of the token that vouched for it.
     pub jti: String,
     /// When that token was issued.
@@ -79,6 +82,15 @@ impl Role {
         matches!(self, Self::Operator)
     }
 
+    /// The chats a caller of this role sees when nothing gives it any: a human with authority sees
+    /// all, everybody else none.
+    pub const fn default_chats(self) -> ChatGrant {
+        match self {
+            Self::Operator => ChatGrant::All,
+            _ => ChatGrant::None,
+        }
+    }
+
     /// The scopes a token of this role carries unless it asks for fewer.
     pub const fn default_scopes(self) -> Scopes {
         match self {
@@ -88,8 +100,15 @@ impl Role {
                 Scope::ThreadsWrite,
                 Scope::SessionsRead,
                 Scope::SessionsWrite,
+                Scope::ChatsRead,
+                Scope::ChatsSearch,
             ]),
-            Self::Observer => Scopes::of(&[Scope::ThreadsRead, Scope::SessionsRead]),
+            Self::Observer => Scopes::of(&[
+                Scope::ThreadsRead,
+                Scope::SessionsRead,
+                Scope::ChatsRead,
+                Scope::ChatsSearch,
+            ]),
             Self::Service => Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]),
             Self::Plugin => Scopes::of(&[]),
         }
@@ -127,6 +146,12 @@ pub enum Scope {
     SessionsRead,
     /// Report one's own session.
     SessionsWrite,
+    /// Read the chats that the token gives.
+    ChatsRead,
+    /// Search in the chats that the token gives.
+    ChatsSearch,
+    /// Send to the chats that the token gives.
+    ChatsSend,
     /// Read the audit trail.
     AuditRead,
     /// Issue and revoke tokens, back up, and everything else an owner does.
@@ -145,11 +170,14 @@ impl JsonSchema for Scope {
 
 impl Scope {
     /// Every scope, in the order of the documentation.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 9] = [
         Self::ThreadsRead,
         Self::ThreadsWrite,
         Self::SessionsRead,
         Self::SessionsWrite,
+        Self::ChatsRead,
+        Self::ChatsSearch,
+        Self::ChatsSend,
         Self::AuditRead,
         Self::Admin,
     ];
@@ -161,6 +189,9 @@ impl Scope {
             Self::ThreadsWrite => "threads:write",
             Self::SessionsRead => "sessions:read",
             Self::SessionsWrite => "sessions:write",
+            Self::ChatsRead => "chats:read",
+            Self::ChatsSearch => "chats:search",
+            Self::ChatsSend => "chats:send",
             Self::AuditRead => "audit:read",
             Self::Admin => "admin",
         }
@@ -176,7 +207,8 @@ impl fmt::Display for Scope {
 /// The text is not the name of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a scope is one of threads:read, threads:write, sessions:read, sessions:write, audit:read, admin"
+    "a scope is one of threads:read, threads:write, sessions:read, sessions:write, chats:read, \
+     chats:search, chats:send, audit:read, admin"
 )]
 pub struct UnknownScope;
 

@@ -7,6 +7,9 @@ ALTER TABLE message ADD COLUMN remote_id TEXT;
 CREATE UNIQUE INDEX message_remote ON message (thread, remote_id) WHERE remote_id IS NOT NULL;
 CREATE INDEX message_sent ON message (thread, created_ms, seq) WHERE remote_id IS NOT NULL;
 
+-- The chats a token gives: JSON, for those who list tokens.
+ALTER TABLE token ADD COLUMN chats TEXT;
+
 CREATE TABLE link (
     id BIGSERIAL PRIMARY KEY,
     workspace TEXT NOT NULL,

@@ -30,6 +30,8 @@ pub struct TokenRow {
     pub expires: Timestamp,
     /// When it was revoked.
     pub revoked: Option<Timestamp>,
+    /// The chats it gives, as JSON.
+    pub chats: Option<String>,
 }
 
 impl Tx<'_> {
@@ -37,8 +39,8 @@ impl Tx<'_> {
     pub fn insert_token(&mut self, token: &TokenRow) -> Result<()> {
         self.execute(
             "INSERT INTO token (jti, workspace, agent, role, scopes, session, issued_by, issued_ms,
-                 expires_ms, revoked_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                 expires_ms, revoked_ms, chats)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             &[
                 token.jti.as_str().into(),
                 token.workspace.as_str().into(),
@@ -50,6 +52,7 @@ impl Tx<'_> {
                 token.issued.as_ms().into(),
                 token.expires.as_ms().into(),
                 token.revoked.map(Timestamp::as_ms).into(),
+                token.chats.as_deref().into(),
             ],
         )?;
         Ok(())
@@ -59,7 +62,7 @@ impl Tx<'_> {
     pub fn tokens(&mut self, workspace: &str, limit: usize) -> Result<Vec<TokenRow>> {
         self.query(
             "SELECT jti, workspace, agent, role, scopes, session, issued_by, issued_ms, expires_ms,
-                    revoked_ms
+                    revoked_ms, chats
              FROM token WHERE workspace = ?1 ORDER BY issued_ms DESC, jti LIMIT ?2",
             &[workspace.into(), limit_param(limit)],
             token_row,
@@ -70,7 +73,7 @@ impl Tx<'_> {
     pub fn token(&mut self, jti: &str) -> Result<Option<TokenRow>> {
         self.query_one(
             "SELECT jti, workspace, agent, role, scopes, session, issued_by, issued_ms, expires_ms,
-                    revoked_ms
+                    revoked_ms, chats
              FROM token WHERE jti = ?1",
             &[jti.into()],
             token_row,
@@ -108,5 +111,6 @@ fn token_row(row: &Row<'_>) -> Result<TokenRow> {
         issued: Timestamp::from_ms(row.int(7)?),
         expires: Timestamp::from_ms(row.int(8)?),
         revoked: row.opt_int(9)?.map(Timestamp::from_ms),
+        chats: row.opt_text(10)?,
     })
 }

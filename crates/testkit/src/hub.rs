@@ -206,6 +206,7 @@ pub fn caller_in(workspace: &str, agent: &str, role: Role) -> Arc<Caller> {
         role,
         session_id: format!("sess_{agent}"),
         scopes: role.default_scopes(),
+        chats: role.default_chats(),
         jti: format!("jti_{agent}"),
         iat: Timestamp::from_ms(0),
         exp: Timestamp::from_ms(i64::MAX),

@@ -1,5 +1,26 @@
 //! Chats: people's conversations at other services, taken in from links and imports, read by agents.
+//!
+//! A chat is a thread with an origin. Operations on threads do not see it: who may read it is said by
+//! the chats that a token gives, and nothing outside them exists for its holder.
+mod add_messages;
+mod coverage;
 mod details;
-mod take;
+mod find;
+mod get_context;
+mod get_messages;
+mod list_chats;
+mod list_sources;
+pub(crate) mod rules;
+pub(crate) mod sight;
+pub(crate) mod take;
+mod view;
 
+pub use add_messages::AddMessages;
+pub use get_context::GetContext;
+pub use get_messages::GetMessages;
+pub use list_chats::ListChats;
+pub use list_sources::ListSources;
 pub use take::Taken;
+
+/// The MCP tools of chats, whose refusals say `INVALID_PARAMETER`.
+pub(crate) const TOOLSET: &str = "chats";

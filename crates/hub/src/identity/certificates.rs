@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use protocol::chat::ChatGrant;
 use protocol::{Caller, Timestamp, validate};
 
 use super::claims::NEVER;
@@ -93,6 +94,7 @@ fn caller(setting: &ClientCertificate, path: &str) -> Result<Arc<Caller>, Identi
         role: setting.role,
         session_id: id.clone(),
         scopes: setting.scopes.map_or(setting.role.default_scopes(), |list| list.0),
+        chats: setting.chats.clone().map_or(setting.role.default_chats(), ChatGrant::Lists),
         jti: id,
         iat: Timestamp::from_ms(0),
         exp: NEVER,

@@ -1,6 +1,7 @@
 //! Reading claims: each is there and well-formed, or the error names it.
 
-use protocol::{Timestamp, limits, validate};
+use protocol::chat::ChatGrant;
+use protocol::{Role, Timestamp, limits, validate};
 use serde_json::{Map, Value};
 
 use super::error::IdentityError;
@@ -65,6 +66,14 @@ impl<'a> Claims<'a> {
                 IdentityError::malformed(claim, "must be a text or a list of texts")
             }),
         }
+    }
+
+    /// The chats a claim gives; what the role sees anyway when it is missing.
+    pub(super) fn chats(self, claim: &str, role: Role) -> Result<ChatGrant, IdentityError> {
+        let Some(value) = self.get(claim) else { return Ok(role.default_chats()) };
+        serde_json::from_value(value.clone()).map(ChatGrant::Lists).map_err(|_| {
+            IdentityError::malformed(claim, "must have `allow`, a list such as [\"telegram/*\"]")
+        })
     }
 
     /// Refuses the token unless it names one of these audiences, to the letter.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use protocol::chat::ChatLists;
 use protocol::{Role, Scope, Scopes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -62,6 +63,10 @@ pub struct StaticToken {
     /// The scopes it carries, separated by spaces. Those of the role unless set.
     #[serde(default)]
     pub scopes: Option<ScopeList>,
+    /// The chats it may see: `{ allow = ["telegram/*"], deny = [] }`. An operator sees all, everybody
+    /// else none, unless set.
+    #[serde(default)]
+    pub chats: Option<ChatLists>,
 }
 
 /// A name in client certificates, and the agent it stands for. One of `uri`, `dns` and `cn` is the name.
@@ -86,6 +91,10 @@ pub struct ClientCertificate {
     /// The scopes it carries, separated by spaces. Those of the role unless set.
     #[serde(default)]
     pub scopes: Option<ScopeList>,
+    /// The chats it may see: `{ allow = ["telegram/*"], deny = [] }`. An operator sees all, everybody
+    /// else none, unless set.
+    #[serde(default)]
+    pub chats: Option<ChatLists>,
 }
 
 /// An issuer outside the hub, such as Auth0 or Keycloak, whose access tokens count here.
@@ -137,6 +146,10 @@ pub struct ClaimMap {
     /// The claim that lists scopes, as a text with spaces or as a list. `scope` unless set.
     #[serde(default = "scope")]
     pub scope: String,
+    /// The claim that gives chats: an object with `allow` and `deny`, lists such as `["telegram/*"]`.
+    /// Unless set, only operators see chats.
+    #[serde(default)]
+    pub chats: Option<String>,
 }
 
 /// A property of the caller that is read from a claim or the same for all tokens of an issuer.

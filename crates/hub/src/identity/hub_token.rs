@@ -42,6 +42,7 @@ pub(super) fn caller(
         role,
         session_id: claims.name("session_id")?,
         scopes: Scopes::from_claim(claims.text("scope")?),
+        chats: claims.chats("chats", role)?,
         jti: claims.token_id()?,
         iat: life.iat,
         exp: life.exp,

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use protocol::chat::ChatLists;
 use protocol::id::TokenId;
 use protocol::{Role, Scopes, Timestamp, limits, validate};
 use serde::Serialize;
@@ -27,6 +28,8 @@ pub struct NewToken {
     pub session_id: String,
     /// The scopes it carries.
     pub scopes: Scopes,
+    /// The chats it gives; those of the role unless set.
+    pub chats: Option<ChatLists>,
     /// How long it lives; ninety days unless set.
     pub ttl_seconds: Option<i64>,
 }
@@ -59,6 +62,8 @@ struct Payload<'a> {
     role: Role,
     session_id: &'a str,
     scope: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chats: Option<&'a ChatLists>,
     iat: i64,
     exp: i64,
     jti: TokenId,
@@ -89,6 +94,7 @@ impl KeyRing {
             role: claims.role,
             session_id: &claims.session_id,
             scope: claims.scopes.to_string(),
+            chats: claims.chats.as_ref(),
             iat,
             exp,
             jti: claims.jti,

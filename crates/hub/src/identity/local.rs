@@ -1,5 +1,6 @@
 //! Who calls over stdio: the process that started the hub, as its environment describes it.
 
+use protocol::chat::ChatGrant;
 use protocol::{Caller, Role, Timestamp, validate};
 
 use super::claims::NEVER;
@@ -39,6 +40,8 @@ pub fn local_caller(
         workspace_id: name("workspace", env.workspace.as_ref(), "default")?,
         role,
         scopes: role.default_scopes(),
+        // Whoever starts a program as this user could read the data folder itself.
+        chats: ChatGrant::All,
         jti: format!("local-{session_id}"),
         session_id,
         iat: now,

@@ -104,6 +104,10 @@ impl OutsideIssuer {
             role,
             session_id: self.session(claims, &agent_id)?,
             scopes: self.scopes(claims, role)?,
+            chats: match &self.claims.chats {
+                Some(claim) => claims.chats(claim, role)?,
+                None => role.default_chats(),
+            },
             jti: token_id(jws, claims)?,
             iat: life.iat,
             exp: life.exp,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use protocol::chat::ChatGrant;
 use protocol::{Caller, Timestamp, validate};
 use ring::digest::{Context, Digest, SHA256, digest};
 use subtle::ConstantTimeEq;
@@ -84,6 +85,7 @@ fn caller(setting: &StaticToken, path: &str) -> Result<Arc<Caller>, IdentityErro
         role: setting.role,
         session_id: jti.clone(),
         scopes: setting.scopes.map_or(setting.role.default_scopes(), |list| list.0),
+        chats: setting.chats.clone().map_or(setting.role.default_chats(), ChatGrant::Lists),
         jti,
         iat: Timestamp::from_ms(0),
         exp: NEVER,

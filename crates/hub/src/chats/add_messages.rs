@@ -1,0 +1,147 @@
+//! Taking facts in by hand: how imports, and whoever writes a bridge of their own, feed a source.
+
+use std::sync::Arc;
+
+use protocol::chat::Facts;
+use protocol::{Scope, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{LinkRow, NewLink, Tx};
+
+use super::take::{self, Taken};
+use super::{TOOLSET, rules};
+use crate::call::{Call, Change};
+use crate::error::{Checked, Error, Result};
+use crate::operation::{Effect, Operation, Route};
+
+/// Add chats, people and messages to a source, which is made if it is new. Facts that are known
+/// already change nothing, so sending them again is safe.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddMessages {
+    /// The source's id, such as `telegram`.
+    source: String,
+    /// The service they come from; the source's id unless you say otherwise.
+    service: Option<String>,
+    /// What to add.
+    #[serde(default)]
+    facts: Facts,
+    /// Where an import stands after these facts.
+    import: Option<ImportMark>,
+}
+
+/// Where an import stands.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ImportMark {
+    /// Tells the file from others.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX))]
+    fingerprint: String,
+    /// How many of its messages have been handed in; left out to ask how many an earlier import has.
+    #[schemars(range(min = 0))]
+    messages_done: Option<i64>,
+}
+
+/// What was added.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AddMessagesOutput {
+    #[serde(flatten)]
+    taken: Taken,
+    /// How many messages of the file have been handed in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages_done: Option<i64>,
+}
+
+impl Operation for AddMessages {
+    const NAME: &'static str = "add_messages";
+    const ROUTE: Route = Route::post("/v1/sources/{source}/messages");
+    const SCOPE: Scope = Scope::Admin;
+    const EFFECT: Effect = Effect::Set;
+    const TOOLSET: &'static str = TOOLSET;
+    type Output = AddMessagesOutput;
+
+    async fn run(self, call: &Call) -> Result<AddMessagesOutput> {
+        rules::source_name(&self.source)?;
+        let service = self.service.clone().unwrap_or_else(|| self.source.clone());
+        rules::source_name(&service)?;
+        if let Some(mark) = &self.import {
+            protocol::validate::line(&mark.fingerprint, limits::NAME_CHARS_MAX)
+                .field("import.fingerprint")?;
+        }
+        let identity = Arc::clone(&call.identity);
+        let hub = Arc::clone(&call.hub);
+        let output = call
+            .write(move |tx| {
+                let workspace = &identity.caller.workspace_id;
+                let link = source(tx, &self.source, &service, &identity)?;
+                let new_uid = || hub.new_uid(identity.now);
+                let taken = take::take(tx, &link, &self.facts, identity.now, &new_uid)?;
+                let messages_done = match &self.import {
+                    Some(mark) => Some(advance(tx, workspace, mark, &identity)?),
+                    None => None,
+                };
+                let output = AddMessagesOutput { taken, messages_done };
+                Ok(if self.facts.is_empty() {
+                    Change::none(output)
+                } else {
+                    Change::of(self.source.clone(), output)
+                })
+            })
+            .await?;
+        for thread in &output.taken.threads {
+            call.hub.live.announce_chat(*thread);
+        }
+        Ok(output)
+    }
+
+    fn brief(output: &AddMessagesOutput) -> String {
+        let taken = &output.taken;
+        format!(
+            "{} messages added, {} known, {} changed; {} chats added",
+            taken.messages_added, taken.messages_known, taken.messages_changed, taken.chats_added
+        )
+    }
+}
+
+/// The source, made if it is new; one of another service is refused.
+fn source(
+    tx: &mut Tx<'_>,
+    name: &str,
+    service: &str,
+    identity: &crate::call::Identity,
+) -> Result<LinkRow> {
+    let workspace = &identity.caller.workspace_id;
+    if let Some(link) = tx.link(workspace, name)? {
+        if link.service != service {
+            return Err(Error::Conflict(format!(
+                "the source {name} is one of {}, these messages are of {service}; choose another source",
+                link.service
+            )));
+        }
+        return Ok(link);
+    }
+    tx.put_link(&NewLink {
+        workspace,
+        name,
+        service,
+        is_live: false,
+        settings: "{}",
+        secrets: None,
+        account: "",
+        created_by: &identity.caller.agent_id,
+        at: identity.now,
+    })?;
+    tx.link(workspace, name)?.ok_or(Error::NotFound { what: "source" })
+}
+
+fn advance(
+    tx: &mut Tx<'_>,
+    workspace: &str,
+    mark: &ImportMark,
+    identity: &crate::call::Identity,
+) -> Result<i64> {
+    let known = tx.import_progress(workspace, &mark.fingerprint)?;
+    let Some(done) = mark.messages_done.filter(|done| *done > known) else { return Ok(known) };
+    tx.set_import_progress(workspace, &mark.fingerprint, done, identity.now)?;
+    Ok(done)
+}

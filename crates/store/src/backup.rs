@@ -108,8 +108,10 @@ pub fn restore(backup: &Path, folder: &Path, kept_suffix: &str) -> Result<Backup
             std::fs::rename(&old, &kept).map_err(file_error("set aside", &old))?;
         }
     }
-    for name in ["search.db", "search.db-wal", "search.db-shm"] {
-        remove_if_there(&folder.join(name))?;
+    for view in ["search.db", "containment.db"] {
+        for suffix in ["", "-wal", "-shm"] {
+            remove_if_there(&folder.join(format!("{view}{suffix}")))?;
+        }
     }
     std::fs::rename(&partial, &target).map_err(file_error("put in place", &target))?;
     sync_folder(&target)?;

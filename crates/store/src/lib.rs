@@ -17,6 +17,7 @@ mod job;
 mod messages;
 mod migrate;
 mod pool;
+mod queue;
 pub mod search;
 mod sessions;
 mod store;
@@ -24,6 +25,8 @@ mod threads;
 mod tokens;
 mod tx;
 mod value;
+mod view_file;
+mod work;
 mod writer;
 
 pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use protocol::{Timestamp, limits};
 use rusqlite::{Connection, params};
-use rustix::time::{ClockId, clock_gettime};
 
 use super::expression::{Expression, scope_word};
 use super::request::{SearchHit, SearchPage, SearchQuery};
 use super::schema;
 use super::sight::{self, Sight};
 use crate::error::Result;
+use crate::work;
 
 /// So few threads are named at once.
 const NARROW_AT_ONCE_MAX: usize = 8;
@@ -84,7 +84,7 @@ pub(super) fn search(
         workspace,
         sender,
         sight,
-        work_before: work(),
+        work_before: work::of_this_thread(),
         limit,
         hits: 0,
         is_sparse: false,
@@ -97,13 +97,6 @@ pub(super) fn search(
         next: (end != End::Volume).then_some(search.before),
         truncated: end == End::Time,
     })
-}
-
-/// How long this thread has been running; a busy machine does not make it longer.
-fn work() -> Duration {
-    let spent = clock_gettime(ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(spent.tv_sec).unwrap_or(0);
-    Duration::new(seconds, u32::try_from(spent.tv_nsec).unwrap_or(0))
 }
 
 impl Search<'_> {
@@ -213,7 +206,7 @@ impl Search<'_> {
     }
 
     fn is_late(&self) -> bool {
-        work().saturating_sub(self.work_before) > WORK_MAX
+        work::of_this_thread().saturating_sub(self.work_before) > WORK_MAX
     }
 }
 

@@ -11,10 +11,11 @@ use rusqlite::Connection;
 
 use super::expression::Expression;
 use super::indexer::Indexer;
-use super::queue::Queue;
 use super::request::{SearchDoc, SearchPage, SearchQuery};
 use super::{find, schema};
 use crate::error::{Result, StoreError};
+use crate::queue::{Queue, join};
+use crate::view_file;
 
 /// Threads that search.
 const READERS: usize = 2;
@@ -138,14 +139,6 @@ impl SearchIndex {
     }
 }
 
-fn join(threads: &mut Vec<JoinHandle<()>>) {
-    for thread in threads.drain(..) {
-        if thread.join().is_err() {
-            tracing::error!("a search thread broke off");
-        }
-    }
-}
-
 impl Writer {
     fn index(&mut self, docs: &[SearchDoc], upto: i64) -> Result<()> {
         if self.shared.is_damaged.load(Ordering::Acquire) {
@@ -156,7 +149,7 @@ impl Writer {
                 self.shared.upto.store(upto, Ordering::Release);
                 Ok(())
             }
-            Err(error) if schema::is_damage(&error) => self.replace(),
+            Err(error) if view_file::is_damage(&error) => self.replace(),
             Err(error) => Err(error),
         }
     }
@@ -171,7 +164,7 @@ impl Writer {
     /// Begins with an empty file, and tells the caller to feed the log again.
     fn replace(&mut self) -> Result<()> {
         tracing::warn!("the search index is damaged and will be built again");
-        schema::remove(&self.shared.path)?;
+        view_file::remove(&self.shared.path)?;
         let (connection, upto) = schema::open_or_rebuild(&self.shared.path)?;
         self.connection = connection;
         self.indexer = Indexer::default();
@@ -196,7 +189,7 @@ impl Reader {
 
 impl Shared {
     fn notice(&self, error: &StoreError) {
-        if schema::is_damage(error) {
+        if view_file::is_damage(error) {
             self.is_damaged.store(true, Ordering::Release);
         }
     }

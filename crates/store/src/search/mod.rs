@@ -10,7 +10,6 @@ mod expression;
 mod find;
 mod handle;
 mod indexer;
-mod queue;
 mod request;
 mod schema;
 mod sight;

@@ -5,9 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use crate::error::{Result, StoreError};
+use crate::view_file;
 
 const FILE: &str = "search.db";
 /// Counts changes to the tables or to how text becomes words; another number means building anew.
@@ -39,26 +40,10 @@ pub(super) fn open_or_rebuild(path: &Path) -> Result<(Connection, i64)> {
         Err(StoreError::Full) => Err(StoreError::Full),
         Err(error) => {
             tracing::warn!(%error, "the search index is unusable and will be built again");
-            remove(path)?;
+            view_file::remove(path)?;
             open_writer(path)
         }
     }
-}
-
-/// Deletes the index. Connections that are still open keep what they see.
-pub(super) fn remove(path: &Path) -> Result<()> {
-    for suffix in ["", "-wal", "-shm", "-journal"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        match std::fs::remove_file(&name) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                let what = "the unusable search index cannot be deleted".to_owned();
-                return Err(StoreError::File { what, source });
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// Opens a connection that can only read.
@@ -152,13 +137,4 @@ pub(super) fn indexed_upto(connection: &Connection) -> Result<i64> {
 pub(super) fn name_id(connection: &Connection, name: &str) -> Result<Option<i64>> {
     let mut select = connection.prepare_cached("SELECT id FROM name WHERE name = ?1")?;
     Ok(select.query_row([name], |row| row.get(0)).optional()?)
-}
-
-/// Whether an error says that the file itself is broken.
-pub(super) fn is_damage(error: &StoreError) -> bool {
-    matches!(
-        error,
-        StoreError::Sqlite(rusqlite::Error::SqliteFailure(failure, _))
-            if matches!(failure.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-    )
 }

@@ -13,23 +13,23 @@ use crate::error::{Result, StoreError};
 type Task<C> = Box<dyn FnOnce(&mut C) + Send>;
 
 /// The end of a queue that callers hold.
-pub(super) struct Queue<C> {
+pub(crate) struct Queue<C> {
     sender: mpsc::Sender<Task<C>>,
 }
 
 /// What a function will have answered. Holding it keeps no thread alive.
-pub(super) struct Answer<T>(oneshot::Receiver<Result<T>>);
+pub(crate) struct Answer<T>(oneshot::Receiver<Result<T>>);
 
 impl<T> Answer<T> {
     /// Waits for it.
-    pub(super) async fn wait(self) -> Result<T> {
+    pub(crate) async fn wait(self) -> Result<T> {
         self.0.await.unwrap_or(Err(StoreError::Closed))
     }
 }
 
 impl<C: Send + 'static> Queue<C> {
     /// Starts one thread for each owner; a thread ends when the queue is gone and empty.
-    pub(super) fn start(
+    pub(crate) fn start(
         name: &str,
         owners: Vec<C>,
         capacity: usize,
@@ -61,7 +61,7 @@ impl<C: Send + 'static> Queue<C> {
     }
 
     /// Has a function run on one of the threads; not at all when nobody waits for it any more.
-    pub(super) fn submit<T: Send + 'static>(
+    pub(crate) fn submit<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut C) -> Result<T> + Send + 'static,
     ) -> Result<Answer<T>> {
@@ -82,7 +82,7 @@ impl<C: Send + 'static> Queue<C> {
     }
 
     /// Lets the threads do something for which nobody waits; left out when they are busy.
-    pub(super) fn suggest(&self, work: impl FnOnce(&mut C) + Send + 'static) {
+    pub(crate) fn suggest(&self, work: impl FnOnce(&mut C) + Send + 'static) {
         let task: Task<C> = Box::new(move |owner| {
             if catch_unwind(AssertUnwindSafe(|| work(owner))).is_err() {
                 tracing::error!("a search thread broke off");
@@ -90,5 +90,14 @@ impl<C: Send + 'static> Queue<C> {
         });
         // A full queue has better things to do, and a closed one nothing.
         drop(self.sender.try_send(task));
+    }
+}
+
+/// Waits for threads whose queue is gone.
+pub(crate) fn join(threads: &mut Vec<JoinHandle<()>>) {
+    for thread in threads.drain(..) {
+        if thread.join().is_err() {
+            tracing::error!("a search thread broke off");
+        }
     }
 }

@@ -7,6 +7,7 @@
 
 mod audit;
 mod backup;
+pub mod containment;
 mod cursors;
 mod driver;
 mod engine;
@@ -31,6 +32,11 @@ mod writer;
 
 pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};
 pub use backup::{BackupReport, backup, restore, verify_backup};
+pub use containment::{
+    ContainmentDoc, ContainmentFilter, ContainmentHit, ContainmentIndex, ContainmentPage,
+    ContainmentQuery, ContainmentScope, ContainmentShape, IndexProgress, Place, RankedHit,
+    RankedPage, RankedQuery, RemovedDoc,
+};
 pub use cursors::CursorRow;
 pub use engine::Engine;
 pub use error::{Result, StoreError};

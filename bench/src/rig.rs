@@ -11,7 +11,7 @@ use hub::{Catalogue, Clock, Hub, Input, Parts, Rate, Settings, SystemClock, Syst
 use protocol::{Caller, Role, Timestamp};
 use ring::rand::SystemRandom;
 use serde_json::{Value, json};
-use store::{SearchIndex, Store};
+use store::{ContainmentIndex, SearchIndex, Store};
 use tokio_util::sync::CancellationToken;
 
 /// Agents that post, each with a token and a connection of its own.
@@ -47,6 +47,7 @@ impl Rig {
             keys: Arc::new(keys),
             revocations: Arc::default(),
             search: SearchIndex::open(folder)?,
+            containment: ContainmentIndex::open(folder, 2)?,
             seal_key: SealKey::open(&folder.join("keys"), &SystemRandom::new())?,
         });
         Ok(Self { hub, catalogue: Arc::new(hub::catalogue()), duties })

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
-use store::{SearchIndex, Store, StoreError};
+use store::{ContainmentIndex, SearchIndex, Store, StoreError};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -14,6 +14,7 @@ use crate::call::{Call, Identity, Trace};
 use crate::clock::{Clock, Entropy};
 use crate::duties::{self, Duties};
 use crate::identity::{KeyRing, Revocations};
+use crate::links::Links;
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
@@ -31,6 +32,8 @@ pub struct Settings {
     pub session_fresh_ms: i64,
     /// How long an idempotency key is remembered; `None` for as long as its thread.
     pub idempotency_window_ms: Option<i64>,
+    /// The zone of times that callers give without one.
+    pub zone: jiff::tz::TimeZone,
 }
 
 impl Default for Settings {
@@ -41,6 +44,7 @@ impl Default for Settings {
             agent_turns_max: limits::AGENT_TURNS_MAX,
             session_fresh_ms: limits::SESSION_FRESH_MS,
             idempotency_window_ms: None,
+            zone: jiff::tz::TimeZone::UTC,
         }
     }
 }
@@ -63,6 +67,8 @@ pub struct Parts {
     pub seal_key: SealKey,
     /// The search index.
     pub search: SearchIndex,
+    /// The index of what chats contain.
+    pub containment: ContainmentIndex,
 }
 
 /// The hub itself.
@@ -71,8 +77,12 @@ pub struct Hub {
     pub store: Store,
     /// Who waits for what.
     pub live: Arc<Live>,
-    /// What can be found.
+    /// What can be found in threads.
     pub search: SearchIndex,
+    /// What can be found in chats.
+    pub containment: ContainmentIndex,
+    /// How links are doing.
+    pub links: Links,
     /// What it counts.
     pub metrics: Metrics,
     /// What its operator chose.
@@ -96,7 +106,8 @@ pub struct Hub {
 impl Hub {
     /// Starts the hub on an open store, and its duties.
     pub fn start(parts: Parts) -> (Arc<Self>, Duties) {
-        let Parts { store, settings, clock, entropy, keys, revocations, seal_key, search } = parts;
+        let Parts { store, settings, clock, entropy, keys, revocations, .. } = parts;
+        let Parts { seal_key, search, containment, .. } = parts;
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let hub = Arc::new(Self {
             sealer: Sealer::new(store.clone(), seal_key),
@@ -107,6 +118,8 @@ impl Hub {
             settings,
             stopping: CancellationToken::new(),
             search,
+            containment,
+            links: Links::default(),
             audit_bell: Arc::default(),
             places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
             waiting: AtomicUsize::new(0),
@@ -129,8 +142,10 @@ impl Hub {
             tracing::error!(%error, "the newest audit entries are not sealed; the next start seals them");
         }
         let (store, search) = (self.store.clone(), self.search.clone());
+        let containment = self.containment.clone();
         let close = move || {
             search.close();
+            containment.close();
             store.close();
         };
         if tokio::task::spawn_blocking(close).await.is_err() {

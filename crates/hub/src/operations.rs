@@ -3,6 +3,7 @@
 use crate::admin::{IssueToken, ListTokens, ReadAudit, RevokeToken};
 use crate::agents::{HeartbeatSession, ListSessions};
 use crate::catalogue::{Catalogue, Entry};
+use crate::chats::{AddMessages, GetContext, GetMessages, ListChats, ListSources};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
@@ -25,6 +26,11 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<UpdateThreadStatus>(),
         Entry::of::<AddParticipants>(),
         Entry::of::<RemoveParticipants>(),
+        Entry::of::<ListSources>(),
+        Entry::of::<ListChats>(),
+        Entry::of::<GetMessages>(),
+        Entry::of::<GetContext>(),
+        Entry::of::<AddMessages>(),
         Entry::of::<HeartbeatSession>(),
         Entry::of::<ListSessions>(),
         Entry::of::<IssueToken>(),

@@ -265,6 +265,22 @@ impl Tx<'_> {
         )
     }
 
+    /// Messages of every chat after a row and up to another, in the order of rows; for views that
+    /// follow the log.
+    pub fn chat_log_after(
+        &mut self,
+        after_row: i64,
+        upto_row: i64,
+        limit: usize,
+    ) -> Result<Vec<ChatMessageRow>> {
+        self.query(
+            "SELECT id, thread, seq, created_ms, sender, body, metadata, reply_seq, reply_ms, remote_id
+             FROM message WHERE id > ?1 AND id <= ?2 AND remote_id IS NOT NULL ORDER BY id LIMIT ?3",
+            &[after_row.into(), upto_row.into(), limit_param(limit)],
+            chat_message_row,
+        )
+    }
+
     /// Changes what a message says, and remembers what it said before.
     pub fn change_chat_message(
         &mut self,

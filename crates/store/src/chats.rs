@@ -136,6 +136,36 @@ impl Tx<'_> {
         )
     }
 
+    /// A chat by its id at the source, or one that it had before.
+    pub fn chat_by_remote(&mut self, link_row: i64, remote_id: &str) -> Result<Option<ChatRow>> {
+        self.query_one(
+            "SELECT c.thread, c.link, c.remote_id, c.type, c.name, c.participants, c.messages,
+                    c.oldest_ms, c.newest_ms, c.history_cursor, c.history_done, t.head_seq
+             FROM chat c JOIN thread t ON t.id = c.thread
+             WHERE c.link = ?1 AND (c.remote_id = ?2 OR c.thread =
+                 (SELECT f.thread FROM chat_former_id f WHERE f.link = ?1 AND f.remote_id = ?2))",
+            &[link_row.into(), remote_id.into()],
+            chat_row,
+        )
+    }
+
+    /// The chats of a link with this name, whatever its case.
+    pub fn chats_named(
+        &mut self,
+        link_row: i64,
+        folded_name: &str,
+        limit: usize,
+    ) -> Result<Vec<ChatRow>> {
+        self.query(
+            "SELECT c.thread, c.link, c.remote_id, c.type, c.name, c.participants, c.messages,
+                    c.oldest_ms, c.newest_ms, c.history_cursor, c.history_done, t.head_seq
+             FROM chat c JOIN thread t ON t.id = c.thread
+             WHERE c.link = ?1 AND c.folded_name = ?2 ORDER BY c.thread LIMIT ?3",
+            &[link_row.into(), folded_name.into(), limit_param(limit)],
+            chat_row,
+        )
+    }
+
     /// The chat of a thread's row.
     pub fn chat(&mut self, thread_row: i64) -> Result<Option<ChatRow>> {
         self.query_one(

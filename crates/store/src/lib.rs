@@ -9,6 +9,7 @@ mod audit;
 mod backup;
 mod chat_messages;
 mod chats;
+pub mod containment;
 mod cursors;
 mod driver;
 mod engine;
@@ -39,6 +40,11 @@ pub use chat_messages::{
     ChangeKind, ChangeRow, ChatMessageRow, ChatSpan, NewChange, NewChatMessage,
 };
 pub use chats::{ChatRow, HeldRow, NewChat};
+pub use containment::{
+    ContainmentDoc, ContainmentFilter, ContainmentHit, ContainmentIndex, ContainmentPage,
+    ContainmentQuery, ContainmentScope, ContainmentShape, IndexProgress, Place, RankedHit,
+    RankedPage, RankedQuery, RemovedDoc,
+};
 pub use cursors::CursorRow;
 pub use engine::Engine;
 pub use error::{Result, StoreError};

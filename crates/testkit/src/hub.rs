@@ -9,7 +9,7 @@ use hub::{Catalogue, Clock, Error, Hub, Input, Parts, Settings, SystemEntropy};
 use protocol::{Caller, Role, Timestamp};
 use ring::rand::SystemRandom;
 use serde_json::Value;
-use store::{SearchIndex, Store};
+use store::{ContainmentIndex, SearchIndex, Store};
 use tokio_util::sync::CancellationToken;
 
 /// The clock of the specification's examples: it stands at 2026-02-17T12:00:00Z until it is moved.
@@ -118,6 +118,8 @@ impl TestHub {
             keys: Arc::new(keys),
             revocations: Arc::default(),
             search: SearchIndex::open(place.keys_folder.path()).expect("a fresh index opens"),
+            containment: ContainmentIndex::open(place.keys_folder.path(), 2)
+                .expect("a fresh index opens"),
             seal_key: SealKey::open(&place.keys_folder.path().join("keys"), &SystemRandom::new())
                 .expect("a fresh key can be made"),
         });

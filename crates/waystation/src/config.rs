@@ -267,6 +267,7 @@ impl Config {
             agent_turns_max: limits.agent_turns_max,
             session_fresh_ms: limits.session_fresh_seconds.saturating_mul(1_000),
             idempotency_window_ms: (window > 0).then(|| window.saturating_mul(3_600_000)),
+            zone: jiff::tz::TimeZone::system(),
         }
     }
 }

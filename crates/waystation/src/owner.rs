@@ -17,11 +17,14 @@ use hub::identity::{KeyRing, Revocations, Verifier};
 use hub::{Clock, Hub, Parts, SystemClock, SystemEntropy};
 use protocol::{Caller, limits};
 use ring::rand::SystemRandom;
-use store::{SearchIndex, Settings, Store};
+use store::{ContainmentIndex, SearchIndex, Settings, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, TlsMode};
 use crate::paths::Place;
+
+/// Threads that search in chats.
+const SEARCHERS: usize = 2;
 
 /// The right to a data folder, for as long as it lives.
 pub(crate) struct Lock(#[expect(dead_code, reason = "holding the file open holds the lock")] File);
@@ -74,6 +77,7 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         keys,
         revocations,
         search: SearchIndex::open(&place.folder)?,
+        containment: ContainmentIndex::open(&place.folder, SEARCHERS)?,
         seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
     });
     let web = WebSettings {

@@ -1,5 +1,6 @@
 //! Issuing a token.
 
+use protocol::chat::ChatLists;
 use protocol::id::TokenId;
 use protocol::{Role, Scope, Scopes, Timestamp, limits, validate};
 use schemars::JsonSchema;
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use store::TokenRow;
 
 use crate::call::{Call, Change};
+use crate::chats;
 use crate::error::{Checked, Error, Result};
 use crate::identity::NewToken;
 use crate::operation::{Effect, Operation, Route};
@@ -21,9 +23,12 @@ pub struct IssueToken {
     /// Its role, `worker` unless you say otherwise.
     role: Option<Role>,
     /// Its scopes; those of the role unless you say otherwise. A token cannot exceed its role, save
-    /// that `audit:read` may be added to any.
+    /// that `audit:read` and `chats:send` may be added to any.
     #[schemars(with = "Option<Vec<Scope>>")]
     scopes: Option<Vec<String>>,
+    /// The chats it gives: `{"allow": ["telegram/*"], "deny": []}`. An operator's token gives all, any
+    /// other none, unless you say otherwise. Names of chats are turned into ids.
+    chats: Option<ChatLists>,
     /// How long it lives in seconds; ninety days unless you say otherwise.
     #[schemars(range(min = 1, max = limits::TOKEN_TTL_SECONDS_MAX))]
     ttl_seconds: Option<i64>,
@@ -71,6 +76,10 @@ impl Operation for IssueToken {
             let reason = format_args!("must be from 1 to {}", limits::TOKEN_TTL_SECONDS_MAX);
             return Err(Error::invalid("ttl_seconds", reason));
         }
+        let chats = match self.chats {
+            Some(lists) => Some(chats::grant::resolved(call, lists).await?),
+            None => None,
+        };
         let jti = TokenId(call.new_uid());
         let session_id = self.session_id.unwrap_or_else(|| format!("sess_{}", call.new_uid()));
         validate::name(&session_id).field("session_id")?;
@@ -81,6 +90,7 @@ impl Operation for IssueToken {
             role,
             session_id,
             scopes,
+            chats: chats.clone(),
             ttl_seconds: Some(ttl),
         };
         let issued = call
@@ -99,6 +109,7 @@ impl Operation for IssueToken {
             issued: call.now(),
             expires: issued.exp,
             revoked: None,
+            chats: chats.as_ref().map(|lists| serde_json::json!(lists).to_string()),
         };
         let token = issued.token.expose().clone();
         call.write(move |tx| {
@@ -114,6 +125,7 @@ impl Operation for IssueToken {
             };
             let detail = serde_json::json!({
                 "agent_id": row.agent, "role": role, "scopes": row.scopes, "expires_at": row.expires,
+                "chats": chats,
             });
             Ok(Change::of(row.jti.clone(), output).with_detail(detail.to_string()))
         })
@@ -130,7 +142,8 @@ fn chosen_scopes(role: Role, names: &[String]) -> Result<Scopes> {
     for (index, name) in names.iter().enumerate() {
         let field = format!("scopes[{index}]");
         let scope: Scope = name.parse().map_err(|error| Error::invalid(&field, error))?;
-        if scope != Scope::AuditRead && !role.default_scopes().has(scope) {
+        let may_be_added = matches!(scope, Scope::AuditRead | Scope::ChatsSend);
+        if !may_be_added && !role.default_scopes().has(scope) {
             return Err(Error::invalid(
                 &field,
                 format_args!("{scope} is more than the role {role} may carry"),

@@ -1,5 +1,6 @@
 //! Listing issued tokens.
 
+use protocol::chat::ChatLists;
 use protocol::{Scope, Timestamp, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub(super) struct TokenLine {
     role: String,
     /// The scopes it carries.
     scopes: String,
+    /// The chats it gives, where it says so itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chats: Option<ChatLists>,
     /// The session it names.
     session_id: String,
     /// Who issued it.
@@ -73,6 +77,7 @@ impl Operation for ListTokens {
             agent_id: row.agent,
             role: row.role,
             scopes: row.scopes,
+            chats: row.chats.as_deref().and_then(|text| serde_json::from_str(text).ok()),
             session_id: row.session,
             issued_by: row.issued_by,
             issued_at: row.issued,

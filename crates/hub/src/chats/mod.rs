@@ -8,6 +8,7 @@ mod details;
 mod find;
 mod get_context;
 mod get_messages;
+pub(crate) mod grant;
 mod list_chats;
 mod list_sources;
 pub(crate) mod rules;
@@ -15,12 +16,20 @@ pub(crate) mod sight;
 pub(crate) mod take;
 mod view;
 
+use protocol::chat::ContentType;
+
 pub use add_messages::AddMessages;
 pub use get_context::GetContext;
 pub use get_messages::GetMessages;
 pub use list_chats::ListChats;
 pub use list_sources::ListSources;
 pub use take::Taken;
+
+/// What a message holds, as the index knows it.
+pub(crate) fn content_code(details: Option<&str>) -> u16 {
+    let content = details::Details::from_text(details).map_or(ContentType::Other, |d| d.content());
+    u16::try_from(content.code()).unwrap_or(u16::MAX)
+}
 
 /// The MCP tools of chats, whose refusals say `INVALID_PARAMETER`.
 pub(crate) const TOOLSET: &str = "chats";

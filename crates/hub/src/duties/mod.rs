@@ -1,5 +1,6 @@
 //! Duties: the hub's background loops. Each has an owner that awaits it and a token that ends it.
 mod audit_reads;
+mod containment_index;
 mod other_hubs;
 mod search_index;
 
@@ -51,6 +52,9 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("audit_reads", |stop| audit_reads::run(store, reads, bell, stop));
     let (store, index, live) = (hub.store.clone(), hub.search.clone(), Arc::clone(&hub.live));
     duties.spawn("search_index", |stop| search_index::run(store, index, live, stop));
+    let (store, index) = (hub.store.clone(), hub.containment.clone());
+    let live = Arc::clone(&hub.live);
+    duties.spawn("containment_index", |stop| containment_index::run(store, index, live, stop));
     if hub.store.engine() == Engine::Postgres {
         let (store, live, clock) = (hub.store.clone(), Arc::clone(&hub.live), hub.clock());
         let revocations = Arc::clone(&hub.revocations);

@@ -40,7 +40,7 @@ pub(crate) async fn run(
                     // What was committed before the first look is not known: everyone looks once.
                     None => live.announce_everyone(),
                     Some(seen) if news.newest_row > seen => {
-                        news.threads.iter().for_each(|row| live.announce(*row));
+                        news.threads.iter().for_each(|row| live.announce_chat(*row));
                         live.announce_members();
                     }
                     Some(_) => {}

@@ -21,6 +21,7 @@ struct Index {
     next_id: u64,
     threads: HashMap<i64, HashMap<u64, Arc<Notify>>>,
     members: HashMap<(String, String), HashMap<u64, Arc<Notify>>>,
+    chats: HashMap<u64, Arc<Notify>>,
     everything: HashMap<u64, Arc<Notify>>,
 }
 
@@ -29,6 +30,7 @@ struct Index {
 enum Interest {
     Thread(i64),
     Member(String, String),
+    Chats,
     Everything,
 }
 
@@ -76,6 +78,14 @@ impl Live {
         }
     }
 
+    /// Something was committed in a chat.
+    pub fn announce_chat(&self, thread_row: i64) {
+        self.announce(thread_row);
+        for notify in self.index.lock().chats.values() {
+            notify.notify_one();
+        }
+    }
+
     /// An agent became part of a thread.
     pub fn announce_member(&self, workspace: &str, agent: &str) {
         let index = self.index.lock();
@@ -97,7 +107,8 @@ impl Live {
     pub fn announce_everyone(&self) {
         self.announce_members();
         let index = self.index.lock();
-        for notify in index.threads.values().flat_map(HashMap::values) {
+        let of_threads = index.threads.values().flat_map(HashMap::values);
+        for notify in of_threads.chain(index.chats.values()) {
             notify.notify_one();
         }
     }
@@ -130,6 +141,12 @@ impl Watch {
         self.interests.push(Interest::Member(key.0, key.1));
     }
 
+    /// Watches every chat.
+    pub fn add_chats(&mut self) {
+        self.live.index.lock().chats.insert(self.id, Arc::clone(&self.notify));
+        self.interests.push(Interest::Chats);
+    }
+
     /// Watches every thread; for views that follow the whole log.
     pub fn add_everything(&mut self) {
         self.live.index.lock().everything.insert(self.id, Arc::clone(&self.notify));
@@ -150,6 +167,9 @@ impl Drop for Watch {
                 Interest::Thread(row) => forget(&mut index.threads, &row, self.id),
                 Interest::Member(workspace, agent) => {
                     forget(&mut index.members, &(workspace, agent), self.id);
+                }
+                Interest::Chats => {
+                    index.chats.remove(&self.id);
                 }
                 Interest::Everything => {
                     index.everything.remove(&self.id);

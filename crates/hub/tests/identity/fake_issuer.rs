@@ -86,6 +86,7 @@ impl FakeIssuer {
             algorithm,
             audience: Vec::new(),
             claims: ClaimMap {
+                chats: None,
                 agent_id: "sub".to_owned(),
                 workspace_id: ClaimSource::Value("acme".to_owned()),
                 role: ClaimSource::Value(Role::Worker),

@@ -25,3 +25,15 @@ pub const PERSON_ALIASES_MAX: usize = 64;
 pub const REACTIONS_MAX: usize = 100;
 /// Changes kept for a message that has not come yet.
 pub const EARLY_CHANGES_MAX: usize = 32;
+/// Chats or people that an ambiguous name is told apart by.
+pub const CANDIDATES_MAX: usize = 10;
+/// Messages or chats that one page may pass over.
+pub const OFFSET_MAX: usize = 100_000;
+/// Gaps that an answer lists, and stretches of a chat that are looked at.
+pub const GAPS_MAX: usize = 20;
+/// Messages before, or after, one that its context shows.
+pub const CONTEXT_MAX: u32 = 100;
+/// Earlier versions of a message that are shown.
+pub const VERSIONS_MAX: usize = 100;
+/// The id of a source.
+pub const SOURCE_ID_CHARS_MAX: usize = 32;

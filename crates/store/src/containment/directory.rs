@@ -1,0 +1,102 @@
+//! The heads of a sealed segment's blocks, in memory: they never change once the segment is sealed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use protocol::limits;
+use rusqlite::Connection;
+
+use super::block::Head;
+use super::slots::SLOTS_MAX;
+use crate::error::{Result, StoreError};
+
+/// Bytes of one head.
+const HEAD_BYTES: usize = 4 + 5 * 8;
+const CORRUPT: StoreError = StoreError::Corrupt { what: "segment of the containment index" };
+
+/// The heads of a sealed segment's blocks.
+pub(super) struct Directory {
+    /// By slot.
+    pub(super) heads: Vec<Head>,
+    /// The slots of each thread, sorted.
+    by_thread: Vec<(i64, u16)>,
+}
+
+impl Directory {
+    /// From heads by slot.
+    pub(super) fn new(heads: Vec<Head>) -> Self {
+        let threads = heads.iter().map(|head| head.thread);
+        let mut by_thread: Vec<(i64, u16)> = threads.zip(0..).collect();
+        by_thread.sort_unstable();
+        Self { heads, by_thread }
+    }
+
+    /// The slots of a thread's blocks.
+    pub(super) fn slots_of(&self, thread: i64) -> impl Iterator<Item = usize> {
+        let from = self.by_thread.partition_point(|(found, _)| *found < thread);
+        let rest = self.by_thread.get(from..).unwrap_or_default().iter();
+        rest.take_while(move |(found, _)| *found == thread).map(|(_, slot)| usize::from(*slot))
+    }
+
+    /// As it is stored.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.heads.len() * HEAD_BYTES);
+        for head in &self.heads {
+            bytes.extend(head.workspace.to_le_bytes());
+            let numbers = [head.thread, head.newest_ms, head.oldest_ms, head.row_min, head.row_max];
+            bytes.extend(numbers.into_iter().flat_map(i64::to_le_bytes));
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (heads, rest) = bytes.as_chunks::<HEAD_BYTES>();
+        if !rest.is_empty() || heads.len() > SLOTS_MAX {
+            return None;
+        }
+        heads.iter().map(decode_head).collect::<Option<Vec<Head>>>().map(Self::new)
+    }
+}
+
+fn decode_head(bytes: &[u8; HEAD_BYTES]) -> Option<Head> {
+    let (workspace, numbers) = bytes.split_first_chunk::<4>()?;
+    let [thread, newest_ms, oldest_ms, row_min, row_max] = numbers.as_chunks::<8>().0 else {
+        return None;
+    };
+    Some(Head {
+        workspace: u32::from_le_bytes(*workspace),
+        thread: i64::from_le_bytes(*thread),
+        newest_ms: i64::from_le_bytes(*newest_ms),
+        oldest_ms: i64::from_le_bytes(*oldest_ms),
+        row_min: i64::from_le_bytes(*row_min),
+        row_max: i64::from_le_bytes(*row_max),
+    })
+}
+
+/// The directories of one file, shared by all threads that work with it.
+#[derive(Default)]
+pub(super) struct Directories {
+    known: Mutex<HashMap<i64, Arc<Directory>>>,
+}
+
+impl Directories {
+    /// The directory of a segment that is sealed in what the connection sees.
+    pub(super) fn get(&self, connection: &Connection, segment: i64) -> Result<Arc<Directory>> {
+        if let Some(directory) = self.known.lock().get(&segment) {
+            return Ok(Arc::clone(directory));
+        }
+        let mut select =
+            connection.prepare_cached("SELECT heads FROM segment WHERE segment = ?1")?;
+        let directory = select.query_row([segment], |row| {
+            Ok(row.get_ref(0)?.as_blob().ok().and_then(Directory::decode))
+        })?;
+        let directory = Arc::new(directory.ok_or(CORRUPT)?);
+        let mut known = self.known.lock();
+        if known.len() >= limits::containment::DIRECTORIES_KEPT_MAX {
+            known.clear();
+        }
+        known.insert(segment, Arc::clone(&directory));
+        Ok(directory)
+    }
+}

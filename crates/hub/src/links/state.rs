@@ -40,6 +40,13 @@ pub struct LinkState {
     pub capabilities: Capabilities,
 }
 
+impl LinkState {
+    /// Whether what happens at the service is told as it happens.
+    pub const fn is_streaming(&self) -> bool {
+        self.capabilities.stream || self.capabilities.hooks
+    }
+}
+
 /// How every link with an account is doing.
 #[derive(Debug, Default)]
 pub struct Links {

@@ -37,3 +37,5 @@ pub const CONTEXT_MAX: u32 = 100;
 pub const VERSIONS_MAX: usize = 100;
 /// The id of a source.
 pub const SOURCE_ID_CHARS_MAX: usize = 32;
+/// Arrivals and changes that one look at the log takes.
+pub const ARRIVALS_MAX: usize = 500;

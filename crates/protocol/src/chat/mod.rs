@@ -6,7 +6,7 @@ pub mod kind;
 
 pub use fact::{
     Alias, Attachment, ChatFact, DeletionFact, EditFact, Facts, HeldFact, MessageFact, PersonFact,
-    Reaction, ReactionFact,
+    Reaction, ReactionFact, TallyFact,
 };
 pub use grant::{ChatGrant, ChatLists, ChatPattern};
 pub use kind::{ChatType, ContentType};

@@ -78,12 +78,16 @@ async fn follow(client: &Client, from: Option<String>, sink: &dyn Sink) -> Resul
     let mut is_connected = false;
     loop {
         let asked_at = sink.now();
+        let began = tokio::time::Instant::now();
         // The first poll returns at once, because only its answer says that it was accepted.
         let wait = if is_connected { limits::chats::TELEGRAM_POLL_WAIT } else { Duration::ZERO };
         let updates = poll(&client.api, place.map(|place| place.offset), wait).await?;
         if !is_connected {
             is_connected = true;
             sink.connected();
+        } else if updates.is_empty() {
+            // Something between here and Telegram may answer at once instead of waiting.
+            tokio::time::sleep_until(began + limits::chats::TELEGRAM_POLL_PAUSE_MIN).await;
         }
         let now = sink.now();
         let (facts, reached) = turn(&updates, place, &mut watch, &client.bot_id, asked_at, now);
@@ -116,8 +120,12 @@ async fn poll(api: &Api, offset: Option<i64>, wait: Duration) -> Result<Vec<Valu
     }
     let timeout = limits::chats::TELEGRAM_POLL_TIMEOUT;
     match api.call_within("getUpdates", Value::Object(parameters), timeout).await? {
-        Value::Array(updates) => Ok(updates),
-        _ => Err(ConnectorError::Protocol { reason: "expected a list of updates".to_owned() }),
+        Value::Array(updates) if updates.iter().all(|one| integer(one, "update_id").is_some()) => {
+            Ok(updates)
+        }
+        _ => Err(ConnectorError::Protocol {
+            reason: "expected a list of numbered updates".to_owned(),
+        }),
     }
 }
 

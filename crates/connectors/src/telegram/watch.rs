@@ -78,11 +78,11 @@ impl Watch {
         let was_there = matches!(was, Some("administrator" | "creator" | "member" | "restricted"));
         match (saw, sees) {
             (Some(_), true) if was_there => {}
-            (Some(from), _) => {
+            (Some(from), _) if was_there => {
                 held.push(HeldFact { chat_id: Some(id.clone()), from: Some(from), to: date });
                 self.insert(id, sees.then_some(date));
             }
-            (None, _) => self.insert(id, sees.then_some(date)),
+            _ => self.insert(id, sees.then_some(date)),
         }
     }
 
@@ -123,4 +123,80 @@ pub(super) fn date_of(update: &Value) -> Option<Timestamp> {
 
 fn is_group(chat: &Value) -> bool {
     matches!(text(chat, "type"), Some("group" | "supergroup"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_ms(1_000_000);
+
+    fn member(was: &str, is: &str, second: i64) -> Value {
+        json!({ "update_id": 1, "my_chat_member": {
+            "chat": { "id": -100, "type": "supergroup" }, "date": second,
+            "old_chat_member": { "status": was }, "new_chat_member": { "status": is },
+        }})
+    }
+
+    fn said(second: i64) -> Value {
+        json!({ "update_id": 1, "message": {
+            "chat": { "id": -100, "type": "supergroup" }, "date": second, "text": "x",
+        }})
+    }
+
+    /// What is claimed after these updates, in seconds.
+    fn claims(sees_groups: bool, updates: &[Value]) -> Vec<(i64, i64)> {
+        let mut watch = Watch::new(sees_groups, START);
+        let mut held = Vec::new();
+        for update in updates {
+            watch.note(update, &mut held);
+        }
+        watch.claim(Timestamp::from_ms(9_000_000), false, &mut held);
+        let seconds = |held: &HeldFact| (held.from.unwrap().as_seconds(), held.to.as_seconds());
+        held.iter().map(seconds).collect()
+    }
+
+    #[test]
+    fn a_chat_the_bot_was_in_is_whole_since_the_beginning() {
+        assert_eq!(claims(true, &[said(2_000)]), [(1_000, 9_000)]);
+    }
+
+    #[test]
+    fn a_chat_the_bot_came_to_is_whole_since_then() {
+        assert_eq!(claims(true, &[member("left", "member", 3_000), said(4_000)]), [(3_000, 9_000)]);
+    }
+
+    #[test]
+    fn a_chat_the_bot_left_was_whole_until_then() {
+        let updates = [said(2_000), member("member", "kicked", 5_000)];
+        assert_eq!(claims(true, &updates), [(1_000, 5_000)]);
+    }
+
+    #[test]
+    fn coming_back_leaves_the_time_between_open() {
+        let updates =
+            [said(2_000), member("member", "left", 3_000), member("left", "member", 6_000)];
+        assert_eq!(claims(true, &updates), [(1_000, 3_000), (6_000, 9_000)]);
+    }
+
+    #[test]
+    fn under_privacy_mode_only_an_administrator_sees_all() {
+        assert_eq!(claims(false, &[said(2_000)]), []);
+        let promoted = [said(2_000), member("member", "administrator", 3_000)];
+        assert_eq!(claims(false, &promoted), [(3_000, 9_000)]);
+        let demoted = [
+            member("left", "administrator", 3_000),
+            member("administrator", "member", 4_000),
+            said(5_000),
+        ];
+        assert_eq!(claims(false, &demoted), [(3_000, 4_000)]);
+    }
+
+    #[test]
+    fn other_rights_interrupt_nothing() {
+        let updates = [said(2_000), member("member", "administrator", 3_000)];
+        assert_eq!(claims(true, &updates), [(1_000, 9_000)]);
+    }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const TELEGRAM_POLL_WAIT: Duration = Duration::from_secs(50);
 /// How long such a poll may take in all.
 pub const TELEGRAM_POLL_TIMEOUT: Duration = Duration::from_secs(65);
+/// Between two polls that bring nothing there is at least this.
+pub const TELEGRAM_POLL_PAUSE_MIN: Duration = Duration::from_millis(200);
 /// Updates of one poll.
 pub const TELEGRAM_POLL_UPDATES_MAX: u32 = 100;
 /// How long Telegram keeps an update that nobody has confirmed, in milliseconds.

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::destination::Destination;
 use super::http::{HttpClient, HttpError};
 
-/// One call of an API.
-#[derive(Clone, Debug)]
+/// One call of an API. Its address may hold a token, so it does not print.
+#[derive(Clone)]
 pub struct ApiRequest {
     method: reqwest::Method,
     url: Url,
@@ -20,11 +20,22 @@ pub struct ApiRequest {
     bytes_max: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Body {
     None,
     Json(Value),
     Form(Vec<(String, String)>),
+}
+
+impl std::fmt::Debug for ApiRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "ApiRequest {{ {} {} *** }}",
+            self.method,
+            self.url.host_str().unwrap_or_default()
+        )
+    }
 }
 
 /// What a service answered. Its status is for the connector to read: many say more in the body.

@@ -3,10 +3,13 @@
 //! A connector reports facts and sends what it is handed; it stores nothing and decides nothing.
 #![forbid(unsafe_code)]
 
+mod foreign;
+pub mod signal;
+
 use connector_api::ConnectorKind;
 
 /// Every service, in the order of the documentation.
-pub const ALL: &[&dyn ConnectorKind] = &[];
+pub const ALL: &[&dyn ConnectorKind] = &[&signal::Signal];
 
 /// A service by its name.
 pub fn kind(service: &str) -> Option<&'static dyn ConnectorKind> {

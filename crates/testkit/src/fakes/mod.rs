@@ -2,5 +2,7 @@
 //! deliver twice and hang up, as the real ones do.
 
 mod server;
+mod signal;
 
 pub use server::FakeServer;
+pub use signal::FakeSignal;

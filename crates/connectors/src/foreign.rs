@@ -56,7 +56,6 @@ pub(crate) fn moment_ms(ms: i64) -> Option<Timestamp> {
 }
 
 /// A moment in seconds, if it is one that can be.
-#[cfg(test)]
 pub(crate) fn moment_seconds(seconds: i64) -> Option<Timestamp> {
     seconds.checked_mul(1_000).and_then(moment_ms)
 }

@@ -5,11 +5,12 @@
 
 mod foreign;
 pub mod signal;
+pub mod whatsapp;
 
 use connector_api::ConnectorKind;
 
 /// Every service, in the order of the documentation.
-pub const ALL: &[&dyn ConnectorKind] = &[&signal::Signal];
+pub const ALL: &[&dyn ConnectorKind] = &[&signal::Signal, &whatsapp::WhatsApp];
 
 /// A service by its name.
 pub fn kind(service: &str) -> Option<&'static dyn ConnectorKind> {

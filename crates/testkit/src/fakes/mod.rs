@@ -3,6 +3,8 @@
 
 mod server;
 mod signal;
+mod whatsapp;
 
 pub use server::FakeServer;
 pub use signal::FakeSignal;
+pub use whatsapp::{FakeHook, FakeWhatsApp};

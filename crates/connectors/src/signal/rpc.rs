@@ -17,6 +17,9 @@ const CALL_ID: &str = "call";
 /// How much is read from a socket at once.
 const PIECE_BYTES: usize = 16 * 1024;
 
+/// Methods that are about the daemon itself. With an account it does not know it would refuse them.
+const WITHOUT_ACCOUNT: &[&str] = &["version", "listAccounts"];
+
 /// How to reach a daemon, and for which account.
 #[derive(Debug)]
 pub(super) struct Rpc {
@@ -78,7 +81,7 @@ impl From<RpcFailure> for ConnectorError {
 impl Rpc {
     /// A request; the account is named where one was given.
     pub(super) fn request(&self, id: &str, method: &str, mut params: Map<String, Value>) -> Value {
-        if !self.account.is_empty() {
+        if !self.account.is_empty() && !WITHOUT_ACCOUNT.contains(&method) {
             params.insert("account".to_owned(), Value::from(self.account.as_str()));
         }
         json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })

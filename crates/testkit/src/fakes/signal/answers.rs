@@ -29,19 +29,17 @@ fn call(state: &mut Inner, request: &Value) -> Result<Value, Value> {
                 || known.get("aci").and_then(Value::as_str) == Some(account)
         })
     };
+    if state.serves_several && account.is_some_and(|account| !is_known(account)) {
+        return Err(error(-32_602, "Specified account does not exist"));
+    }
     match method {
         "version" => return Ok(json!({ "version": "0.14.6" })),
         "listAccounts" if state.serves_several => return Ok(Value::from(state.accounts.clone())),
         "listAccounts" => return Err(error(-32_601, "Method not implemented")),
         _ => {}
     }
-    if state.serves_several {
-        match account {
-            Some(account) if is_known(account) => {}
-            Some(_) => return Err(error(-32_602, "Specified account does not exist")),
-            None if method == "subscribeReceive" => {}
-            None => return Err(error(-32_602, "Method requires valid account parameter")),
-        }
+    if state.serves_several && account.is_none() && method != "subscribeReceive" {
+        return Err(error(-32_602, "Method requires valid account parameter"));
     }
     match method {
         "listGroups" => Ok(state.groups.clone()),

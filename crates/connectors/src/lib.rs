@@ -3,6 +3,8 @@
 //! A connector reports facts and sends what it is handed; it stores nothing and decides nothing.
 #![forbid(unsafe_code)]
 
+pub mod whatsapp;
+
 use connector_api::ConnectorKind;
 
 /// Every service, in the order of the documentation.

@@ -1,5 +1,6 @@
 //! Every maximum of the hub, in one place. Units stand last in the name.
 
+pub mod import;
 pub mod mcp;
 pub mod summary;
 

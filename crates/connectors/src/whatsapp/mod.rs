@@ -1,0 +1,3 @@
+//! `WhatsApp`: chats that people export from the app.
+
+pub mod export;

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use connector_api::toolkit::HttpClient;
-use connector_api::{Connector, ConnectorError, ConnectorKind, Field, LinkSettings, Result};
+use connector_api::{
+    Connector, ConnectorError, ConnectorKind, Field, Importer, LinkSettings, Result,
+};
 
 use super::connector::WhatsAppConnector;
+use super::export::WhatsAppExport;
 
 /// WhatsApp, through the Cloud API.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +77,10 @@ impl ConnectorKind for WhatsApp {
 
     fn guide(&self) -> &'static str {
         GUIDE
+    }
+
+    fn importers(&self) -> &'static [&'static dyn Importer] {
+        &[&WhatsAppExport]
     }
 
     fn fields(&self) -> &'static [Field] {

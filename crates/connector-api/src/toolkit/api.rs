@@ -34,6 +34,8 @@ pub struct ApiAnswer {
     pub status: u16,
     /// `Retry-After`, in seconds.
     pub retry_after: Option<Duration>,
+    /// Headers, their names in lower case; those that are not text are left out.
+    pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
@@ -43,6 +45,11 @@ impl ApiAnswer {
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
+
+    /// A header; the first where there are several. The name is in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
 }
 
 impl ApiRequest {
@@ -51,20 +58,29 @@ impl ApiRequest {
         Self::new(reqwest::Method::GET, base, path)
     }
 
+    /// Asks for exactly what lies at an address.
+    pub fn get_at(address: &Destination) -> Self {
+        Self::at(reqwest::Method::GET, address.url().clone())
+    }
+
     /// Does something below a base address.
     pub fn post(base: &Destination, path: &str) -> Result<Self, HttpError> {
         Self::new(reqwest::Method::POST, base, path)
     }
 
     fn new(method: reqwest::Method, base: &Destination, path: &str) -> Result<Self, HttpError> {
-        Ok(Self {
+        Ok(Self::at(method, base.below(path)?))
+    }
+
+    fn at(method: reqwest::Method, url: Url) -> Self {
+        Self {
             method,
-            url: base.below(path)?,
+            url,
             headers: Vec::new(),
             body: Body::None,
             timeout: limits::EGRESS_TIMEOUT,
             bytes_max: limits::API_ANSWER_BYTES_MAX,
-        })
+        }
     }
 
     /// With a parameter in the query.
@@ -124,8 +140,9 @@ impl HttpClient {
         let answer = self.start(request, Some(timeout)).await?;
         let status = answer.status().as_u16();
         let retry_after = retry_after(&answer);
+        let headers = headers(&answer);
         let body = read(answer, bytes_max).await?;
-        Ok(ApiAnswer { status, retry_after, body })
+        Ok(ApiAnswer { status, retry_after, headers, body })
     }
 
     /// Makes a call whose answer does not end; [`ApiStream::next`] gives it piece by piece. The
@@ -195,6 +212,13 @@ pub(super) fn no_answer(error: reqwest::Error) -> HttpError {
 fn retry_after(answer: &reqwest::Response) -> Option<Duration> {
     let text = answer.headers().get("retry-after")?.to_str().ok()?;
     text.trim().parse().ok().map(Duration::from_secs)
+}
+
+fn headers(answer: &reqwest::Response) -> Vec<(String, String)> {
+    let text = |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
+        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    };
+    answer.headers().iter().filter_map(text).collect()
 }
 
 /// Reads a body up to a limit.

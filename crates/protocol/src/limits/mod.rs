@@ -1,6 +1,7 @@
 //! Every maximum of the hub, in one place. Units stand last in the name.
 
 pub mod mcp;
+pub mod slack;
 pub mod summary;
 
 use std::time::Duration;

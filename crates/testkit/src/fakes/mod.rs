@@ -2,5 +2,7 @@
 //! deliver twice and hang up, as the real ones do.
 
 mod server;
+pub mod slack;
 
 pub use server::FakeServer;
+pub use slack::SlackFake;

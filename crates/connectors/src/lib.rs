@@ -3,10 +3,12 @@
 //! A connector reports facts and sends what it is handed; it stores nothing and decides nothing.
 #![forbid(unsafe_code)]
 
+mod slack;
+
 use connector_api::ConnectorKind;
 
 /// Every service, in the order of the documentation.
-pub const ALL: &[&dyn ConnectorKind] = &[];
+pub const ALL: &[&dyn ConnectorKind] = &[&slack::Slack];
 
 /// A service by its name.
 pub fn kind(service: &str) -> Option<&'static dyn ConnectorKind> {

@@ -115,7 +115,7 @@ impl SlackFake {
 
     fn say_in(&self, channel: &str, user: &str, text: &str, thread: Option<&str>) -> String {
         let (ts, event) = self.shared.change(|state| state.say(channel, user, text, thread));
-        self.event(event);
+        self.event(&event);
         ts
     }
 
@@ -125,10 +125,10 @@ impl SlackFake {
     }
 
     /// Delivers an event over a socket, or keeps it for the next one. Answers its `event_id`.
-    pub fn event(&self, event: Value) -> String {
+    pub fn event(&self, event: &Value) -> String {
         self.shared.change(|state| {
             let callback = state.callback(event);
-            let event_id = callback["event_id"].as_str().unwrap_or_default().to_owned();
+            let event_id = state::text(&callback, "event_id").to_owned();
             state.deliver(callback, 0);
             event_id
         })

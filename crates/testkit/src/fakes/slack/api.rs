@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::state::State;
+use super::state::{State, put, text};
 use super::{APP_TOKEN, BOT_TOKEN, OWN_ID, Shared};
 
 type Fields = Vec<(String, String)>;
@@ -115,7 +115,7 @@ fn answer(state: &mut State, method: &str, fields: &Fields) -> Result<Value, &'s
             let found = state.files.iter().find(|(file, _)| file["id"] == id);
             let mut file = found.ok_or("file_not_found")?.0.clone();
             if file.get("url_private").is_none() {
-                file["url_private"] = json!(format!("{}/files/{id}", state.files_at));
+                put(&mut file, "url_private", json!(format!("{}/files/{id}", state.files_at)));
             }
             Ok(json!({"ok": true, "file": file}))
         }
@@ -170,17 +170,19 @@ fn history(state: &mut State, fields: &Fields) -> Result<Value, &'static str> {
     let latest = field(fields, "latest").unwrap_or("9999999999.999999").to_owned();
     let mut shown = Vec::new();
     for message in messages.iter().rev() {
-        if message["ts"].as_str().unwrap_or_default() >= &*latest
+        if text(message, "ts") >= &*latest
             || (is_reply(message) && message["subtype"] != "thread_broadcast")
         {
             continue;
         }
         let mut message = message.clone();
-        let is_of_this = |one: &&Value| is_reply(one) && one["thread_ts"] == message["ts"];
+        let is_of_this =
+            |one: &&Value| is_reply(one) && text(one, "thread_ts") == text(&message, "ts");
         let count = messages.iter().filter(is_of_this).count();
         if count > 0 {
-            message["reply_count"] = json!(count);
-            message["thread_ts"] = message["ts"].clone();
+            put(&mut message, "reply_count", json!(count));
+            let ts = text(&message, "ts").to_owned();
+            put(&mut message, "thread_ts", json!(ts));
         }
         shown.push(message);
     }
@@ -201,11 +203,11 @@ fn replies(state: &mut State, fields: &Fields) -> Result<Value, &'static str> {
 
 fn post(state: &mut State, fields: &Fields) -> Result<Value, &'static str> {
     readable(state, fields)?;
-    let text = field(fields, "text").filter(|text| !text.is_empty()).ok_or("no_text")?;
+    let words = field(fields, "text").filter(|words| !words.is_empty()).ok_or("no_text")?;
     let channel = field(fields, "channel").unwrap_or_default();
     let thread = field(fields, "thread_ts");
-    let (ts, event) = state.say(channel, OWN_ID, text, thread);
-    let callback = state.callback(event);
+    let (ts, event) = state.say(channel, OWN_ID, words, thread);
+    let callback = state.callback(&event);
     state.deliver(callback, 0);
-    Ok(json!({"ok": true, "channel": channel, "ts": ts, "message": {"text": text}}))
+    Ok(json!({"ok": true, "channel": channel, "ts": ts, "message": {"text": words}}))
 }

@@ -11,7 +11,7 @@ use super::{SIGNING_SECRET, SlackFake};
 
 impl SlackFake {
     /// The body of a post that tells of an event.
-    pub fn callback(&self, event: Value) -> Vec<u8> {
+    pub fn callback(&self, event: &Value) -> Vec<u8> {
         self.shared.change(|state| state.callback(event)).to_string().into_bytes()
     }
 

@@ -13,7 +13,7 @@ use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, 
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async};
 
 use super::Shared;
-use super::state::Socket;
+use super::state::{Socket, text as text_of};
 
 /// What a test tells a socket to do.
 #[derive(Debug)]
@@ -82,8 +82,7 @@ async fn talk(
             frame = socket.next() => match frame {
                 Some(Ok(Message::Text(text))) => {
                     let frame: Value = serde_json::from_str(&text).unwrap_or_default();
-                    let id = frame["envelope_id"].as_str().unwrap_or_default();
-                    shared.change(|state| state.acknowledge(id));
+                    shared.change(|state| state.acknowledge(text_of(&frame, "envelope_id")));
                     continue;
                 }
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,

@@ -114,7 +114,7 @@ impl State {
         let ts = self.next_ts();
         let mut message = json!({"type": "message", "user": user, "text": text, "ts": ts});
         if let Some(thread) = thread {
-            message["thread_ts"] = json!(thread);
+            put(&mut message, "thread_ts", json!(thread));
         }
         self.keep(channel, message.clone());
         let chat = self.chats.iter().find(|chat| chat["id"] == channel);
@@ -125,22 +125,22 @@ impl State {
             (_, _, true) => "group",
             _ => "channel",
         };
-        message["channel"] = json!(channel);
-        message["channel_type"] = json!(sort);
-        message["event_ts"] = json!(ts);
+        put(&mut message, "channel", json!(channel));
+        put(&mut message, "channel_type", json!(sort));
+        put(&mut message, "event_ts", json!(ts));
         (ts, message)
     }
 
     /// Puts a message where its `ts` belongs.
     pub(super) fn keep(&mut self, channel: &str, message: Value) {
         let messages = self.messages.entry(channel.to_owned()).or_default();
-        let ts = message["ts"].as_str().unwrap_or_default().to_owned();
-        let at = messages.partition_point(|one| one["ts"].as_str().unwrap_or_default() < &*ts);
+        let ts = text(&message, "ts").to_owned();
+        let at = messages.partition_point(|one| text(one, "ts") < &*ts);
         messages.insert(at, message);
     }
 
     /// An event as Slack wraps it.
-    pub(super) fn callback(&mut self, event: Value) -> Value {
+    pub(super) fn callback(&mut self, event: &Value) -> Value {
         self.events_made += 1;
         let event_id = format!("Ev{:08}", self.events_made);
         let callback = json!({
@@ -201,10 +201,20 @@ impl State {
         let number = id.strip_prefix("envelope-").and_then(|number| number.parse().ok());
         let envelope = number.and_then(|number: u64| self.unacknowledged.remove(&number));
         if let Some(envelope) = envelope {
-            let event_id = envelope.callback["event_id"].as_str().unwrap_or_default();
-            self.acknowledged.push(event_id.to_owned());
+            self.acknowledged.push(text(&envelope.callback, "event_id").to_owned());
         }
     }
+}
+
+/// Puts a field into an object.
+pub(super) fn put(object: &mut Value, name: &str, value: Value) {
+    let fields = object.as_object_mut().expect("the fake makes objects");
+    fields.insert(name.to_owned(), value);
+}
+
+/// A text in an object; empty where there is none.
+pub(super) fn text<'a>(object: &'a Value, name: &str) -> &'a str {
+    object.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn envelope_id(number: u64) -> String {

@@ -141,6 +141,7 @@ impl Api {
         let request = ApiRequest::post(&self.base, method)?
             .bearer(token.expose())
             .form(fields)
+            .timeout(limits::CALL_TIMEOUT)
             .bytes_max(limits::ANSWER_BYTES_MAX);
         self.understood(method, &self.http.call(request).await?)
     }

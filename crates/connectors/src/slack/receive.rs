@@ -74,3 +74,29 @@ fn digest(signature: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_slack_s_documentation_is_signed() {
+        let body = "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow\
+                    &channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner\
+                    &command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com\
+                    %2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=\
+                    398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c";
+        let signature = "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503";
+        let request = HookRequest {
+            headers: vec![
+                ("x-slack-request-timestamp".to_owned(), "1531420618".to_owned()),
+                ("x-slack-signature".to_owned(), signature.to_owned()),
+            ],
+            body: body.as_bytes().to_vec(),
+            ..HookRequest::default()
+        };
+        let now = Timestamp::from_ms(1_531_420_618_000);
+        assert!(is_signed("8f742231b10e8888abcd99yyyzzz85a5", &request, now));
+        assert!(!is_signed("8f742231b10e8888abcd99yyyzzz85a6", &request, now));
+    }
+}

@@ -10,6 +10,8 @@ pub const DISTRIBUTED_PAGE: usize = 15;
 pub const LIST_PAGE: usize = 1_000;
 /// An answer of the Web API: a page of messages with all their blocks.
 pub const ANSWER_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// How long a method may take; a page of a large workspace takes its time.
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often a list whose cursor has expired is begun again.
 pub const RESTARTS_MAX: u32 = 3;
 /// A place in a list or a chat's history, as far as it is read back.

@@ -143,6 +143,11 @@ impl SlackFake {
         });
     }
 
+    /// Delivers again whatever was not acknowledged, as Slack does after three seconds.
+    pub fn redeliver(&self) {
+        self.shared.change(State::redeliver);
+    }
+
     /// From now on events are lost while no socket is open.
     pub fn lose_events_without_socket(&self) {
         self.shared.change(|state| state.keeps_events = false);

@@ -27,12 +27,22 @@ enum Inside {
 /// One file of an export.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// Its name below the export's root: `general/2024-01-31.json`.
-    pub(super) name: String,
     /// How large it says it is.
     pub(super) bytes: u64,
     index: usize,
     full_name: String,
+    root_bytes: usize,
+}
+
+impl Entry {
+    fn new(full_name: String, bytes: u64, index: usize) -> Self {
+        Self { bytes, index, full_name, root_bytes: 0 }
+    }
+
+    /// Its name below the export's root: `general/2024-01-31.json`.
+    pub(super) fn name(&self) -> &str {
+        self.full_name.get(self.root_bytes..).unwrap_or_default()
+    }
 }
 
 /// The part of the names before `users.json`; exports are packed with and without a folder around.
@@ -59,14 +69,12 @@ impl Archive {
                 reason: "a workspace export has a file users.json".to_owned(),
             });
         };
-        let mut entries = Vec::with_capacity(listed.len());
-        for mut entry in listed {
-            if let Some(name) = entry.full_name.strip_prefix(&root) {
-                name.clone_into(&mut entry.name);
-                entries.push(entry);
-            }
-        }
-        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut entries = listed;
+        entries.retain_mut(|entry| {
+            entry.root_bytes = root.len();
+            entry.full_name.starts_with(&root)
+        });
+        entries.sort_by(|a, b| a.full_name.cmp(&b.full_name));
         Ok(Self { inside, entries })
     }
 
@@ -118,8 +126,7 @@ fn listed_zip(
             continue;
         }
         total.add(entry.size())?;
-        let bytes = entry.size();
-        listed.push(Entry { name: String::new(), bytes, index, full_name: name });
+        listed.push(Entry::new(name, entry.size(), index));
     }
     total.check_ratio(packed_bytes)?;
     Ok((zip, listed))
@@ -150,7 +157,7 @@ fn listed_folder(folder: &Path, sink: &mut dyn ImportSink) -> Result<Vec<Entry>,
             }
             let bytes = found.metadata().map_err(unreadable)?.len();
             total.add(bytes)?;
-            listed.push(Entry { name: String::new(), bytes, index: 0, full_name: name });
+            listed.push(Entry::new(name, bytes, 0));
             check_count(listed.len())?;
         }
     }

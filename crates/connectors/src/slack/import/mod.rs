@@ -37,7 +37,8 @@ impl Importer for Export {
         let days = within().filter(|name| read::day_of(name).is_some()).count();
         let what = match days {
             0 => "a workspace export".to_owned(),
-            days => format!("a workspace export, {days} days of chats"),
+            1 => "a workspace export, a day of one chat".to_owned(),
+            days => format!("a workspace export, {days} files, each a day of a chat"),
         };
         Some(Detected { what, confidence: if days > 0 { 95 } else { 80 } })
     }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::archive::{Archive, Entry};
 use super::elements::{Ended, for_each};
 use crate::slack::event::said;
-use crate::slack::json::text;
+use crate::slack::json::{moment_of, text};
 use crate::slack::names::Names;
 use crate::slack::people::{exported_chat, person};
 
@@ -68,8 +68,8 @@ pub(super) fn read(
         messages: 0,
         done,
     };
-    let entries = archive.entries.clone();
-    let find = |name: &str| entries.iter().find(|entry| entry.name == name);
+    let entries = std::mem::take(&mut archive.entries);
+    let find = |name: &str| entries.iter().find(|entry| entry.name() == name);
     if let Some(entry) = find("users.json") {
         reading.people(&mut archive, entry)?;
     }
@@ -152,7 +152,7 @@ impl Reading<'_> {
         let mut at_folder = None;
         let mut stretch = Stretch::default();
         for entry in entries {
-            let Some(folder) = day_of(&entry.name) else {
+            let Some(folder) = day_of(entry.name()) else {
                 self.left_out(entry);
                 continue;
             };
@@ -184,7 +184,7 @@ impl Reading<'_> {
             for message in &facts.messages {
                 stretch.add(message.sent_at);
             }
-            if facts.is_empty() {
+            if facts.is_empty() && moment_of(&value, "ts").is_none() {
                 stretch.is_broken = true;
                 reading.skip(entry, Some(at), "it is no message with a ts");
             } else if reading.messages > reading.done {
@@ -251,18 +251,18 @@ impl Reading<'_> {
 
     fn skip(&mut self, entry: &Entry, at: Option<usize>, reason: &str) {
         let place = match at {
-            Some(at) => format!("{}[{at}]", entry.name),
-            None => entry.name.clone(),
+            Some(at) => format!("{}[{at}]", entry.name()),
+            None => entry.name().to_owned(),
         };
         self.sink.skipped(Skipped { place, reason: reason.to_owned() });
     }
 
     /// A file that holds no day.
     fn left_out(&mut self, entry: &Entry) {
-        let is_list = LISTS.iter().any(|(name, _)| *name == entry.name);
+        let is_list = LISTS.iter().any(|(name, _)| *name == entry.name());
         let is_of_the_system =
-            entry.name.starts_with("__MACOSX/") || entry.name.ends_with(".DS_Store");
-        if !is_list && !is_of_the_system && !BESIDE.contains(&entry.name.as_str()) {
+            entry.name().starts_with("__MACOSX/") || entry.name().ends_with(".DS_Store");
+        if !is_list && !is_of_the_system && !BESIDE.contains(&entry.name()) {
             self.skip(entry, None, "it holds no day of a chat");
         }
     }

@@ -331,7 +331,7 @@ fn an_export_is_detected_by_what_lies_in_it() {
     };
     let found = detect(&["users.json", "channels.json", "general/2024-01-01.json"]).unwrap();
     assert_eq!(found.confidence, 95);
-    assert_eq!(found.what, "a workspace export, 1 days of chats");
+    assert_eq!(found.what, "a workspace export, a day of one chat");
     assert!(detect(&["a/users.json", "a/dms.json"]).is_some());
     assert!(detect(&["users.json"]).is_none());
     assert!(detect(&["_chat.txt"]).is_none());

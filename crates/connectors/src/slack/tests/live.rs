@@ -41,7 +41,9 @@ async fn what_is_said_is_committed_and_then_acknowledged() {
     while_streaming(&*link, &sink, async {
         fake.until(|fake| fake.sockets() == 1).await;
         fake.say("C1", "U1", "grüß dich 👋");
-        // The event has been sent and its commit waits: nothing was acknowledged.
+        sink.asked.notified().await;
+        // The commit waits, and an early word would have arrived before this answer.
+        link.chats(None).await.unwrap();
         assert_eq!(fake.acknowledged().len(), 0);
         sink.open();
         acknowledged(&fake, 1).await;
@@ -171,6 +173,22 @@ async fn an_event_that_comes_again_is_taken_once() {
     fake.deliver_again(&event_id);
     while_streaming(&*link, &sink, acknowledged(&fake, 3)).await.unwrap();
     assert_eq!(sink.texts(), ["once"]);
+}
+
+#[tokio::test]
+async fn a_commit_that_takes_too_long_is_not_made_twice() {
+    let fake = workspace().await;
+    let (link, sink) = (link(&fake), Kept::shut());
+    while_streaming(&*link, &sink, async {
+        fake.until(|fake| fake.sockets() == 1).await;
+        fake.say("C1", "U1", "slowly");
+        fake.redeliver();
+        sink.open();
+        acknowledged(&fake, 2).await;
+    })
+    .await
+    .unwrap();
+    assert_eq!(sink.texts(), ["slowly"]);
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ use protocol::chat::Facts;
 use serde_json::Value;
 use testkit::fakes::SlackFake;
 use testkit::fakes::slack::{APP_TOKEN, BOT_TOKEN, SIGNING_SECRET};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use super::Slack;
 
@@ -53,6 +53,8 @@ struct Kept {
     connected: AtomicUsize,
     refusals: AtomicUsize,
     gate: Semaphore,
+    /// A batch came in, and waits at the gate.
+    asked: Notify,
 }
 
 impl Kept {
@@ -63,6 +65,7 @@ impl Kept {
             connected: AtomicUsize::new(0),
             refusals: AtomicUsize::new(0),
             gate: Semaphore::new(1_000),
+            asked: Notify::new(),
         }
     }
 
@@ -100,6 +103,7 @@ impl Kept {
 impl Sink for Kept {
     fn take(&self, batch: Batch) -> BoxFuture<'_, Result<(), SinkClosed>> {
         Box::pin(async move {
+            self.asked.notify_one();
             self.gate.acquire().await.unwrap().forget();
             let less = |count: usize| count.checked_sub(1);
             if self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok() {

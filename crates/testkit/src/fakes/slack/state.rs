@@ -182,6 +182,14 @@ impl State {
         }
     }
 
+    /// Sends again what was not acknowledged; the first sending may still be.
+    pub(super) fn redeliver(&mut self) {
+        let sent: Vec<Envelope> = self.unacknowledged.values().cloned().collect();
+        for envelope in sent {
+            self.deliver(envelope.callback, envelope.retry_attempt + 1);
+        }
+    }
+
     /// A socket is gone: what it was sent and did not acknowledge goes to another.
     pub(super) fn end_socket(&mut self, number: u64) {
         self.sockets.retain(|socket| socket.number != number);

@@ -94,6 +94,9 @@ async fn an_event_on_the_old_socket_is_acknowledged_there() {
         sink.open();
         fake.until(|fake| fake.sockets() == 2).await;
         acknowledged(&fake, 1).await;
+        // It stays open until Slack closes it, and would be gone by the time of this answer.
+        link.chats(None).await.unwrap();
+        assert_eq!(fake.sockets(), 2);
     })
     .await
     .unwrap();

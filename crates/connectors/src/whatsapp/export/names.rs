@@ -95,6 +95,12 @@ impl NameTally {
     /// Decides which names there are.
     pub(super) fn decide(&self) -> Names {
         let mut longer = HashSet::new();
+        let mut children: HashMap<&str, Vec<(&str, u64)>> = HashMap::new();
+        for (name, uses) in self.longer.iter().filter(|(_, uses)| **uses >= RECURS_MIN) {
+            if let Some(parent) = parent(name) {
+                children.entry(parent).or_default().push((name, *uses));
+            }
+        }
         // A longer name is believed when the shorter one never stands without one like it.
         let mut open: Vec<(&str, u64)> = self
             .first
@@ -102,12 +108,7 @@ impl NameTally {
             .map(|(name, uses)| (name.as_str(), uses.messages.saturating_add(uses.notices)))
             .collect();
         while let Some((name, uses)) = open.pop() {
-            let children: Vec<(&str, u64)> = self
-                .longer
-                .iter()
-                .filter(|(child, uses)| **uses >= RECURS_MIN && parent(child) == Some(name))
-                .map(|(child, uses)| (child.as_str(), *uses))
-                .collect();
+            let children = children.get(name).map(Vec::as_slice).unwrap_or_default();
             let total: u64 = children.iter().map(|(_, uses)| uses).sum();
             if total == uses && (children.len() > 1 || uses >= RECURS_ALONE_MIN) {
                 longer.extend(children.iter().map(|(child, _)| (*child).to_owned()));

@@ -1,7 +1,7 @@
 //! The time at the beginning of a line, read by its structure, whatever the language.
 //!
 //! A line is a new message when it begins with a whole date and a whole time and nothing else, in
-//! brackets (iPhone) or before a dash (Android). Which number is the day is not decided here.
+//! brackets (iPhone), before a dash (Android) or before a colon (older iPhone). Which number is the day is not decided here.
 
 use super::halves::{self, Half};
 use super::tokens::{Token, tokens};
@@ -12,6 +12,8 @@ use super::words;
 pub(super) enum Platform {
     /// `[date, time] Name: text`
     Iphone,
+    /// `date, time: Name: text`, until about 2017.
+    OldIphone,
     /// `date, time - Name: text`
     Android,
 }
@@ -91,10 +93,15 @@ pub(super) fn read(line: &str) -> Option<(Stamp, &str)> {
     if words::digit(first).is_none() && !matches!(first, 'R' | 'H' | '令' | '平') {
         return None;
     }
-    let (end, dash) =
-        [" - ", " – "].into_iter().find_map(|dash| Some((head(line).find(dash)?, dash)))?;
-    let (stamp, rest) = line.split_at_checked(end)?;
-    Some((parse(stamp, Platform::Android)?, rest.strip_prefix(dash)?))
+    let signs =
+        [(" - ", Platform::Android), (" – ", Platform::Android), (": ", Platform::OldIphone)];
+    signs.into_iter().find_map(|(sign, platform)| {
+        let (stamp, rest) = line.split_at_checked(head(line).find(sign)?)?;
+        let stamp = parse(stamp, platform)?;
+        // The older app wrote seconds; without them, it is a list of appointments.
+        let fits = platform == Platform::Android || stamp.shape.precision == Precision::Second;
+        Some((stamp, rest.strip_prefix(sign)?)).filter(|_| fits)
+    })
 }
 
 fn head(text: &str) -> &str {
@@ -317,6 +324,8 @@ mod tests {
             ("18/03/2022 à 14:56 - A: x", [18, 3, 2022], 14, 56, 0),
             ("18. 3. 2022. 14:56 - A: x", [18, 3, 2022], 14, 56, 0),
             ("24/8/30 PM 3:05 - A: x", [24, 8, 30], 15, 5, 0),
+            ("3/18/14, 1:59:58 PM: A: x", [3, 18, 14], 13, 59, 58),
+            ("13.06.18 21.25.15: A: x", [13, 6, 18], 21, 25, 15),
         ] {
             let read = read_numbers(line);
             assert_eq!(read, (fields.to_vec(), hour, minute, second, "A: x"), "{line}");
@@ -346,6 +355,7 @@ mod tests {
             "18/03-2022, 14:56 - A: x",
             "111111111111/1/1, 1:11 - A: x",
             "hello - A: x",
+            "18/03/2022, 14:56: A: x",
         ] {
             assert!(read(line).is_none(), "{line}");
         }

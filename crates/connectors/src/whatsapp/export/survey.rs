@@ -161,7 +161,7 @@ impl ShapeTally {
         })?;
         let names = self.names.decide();
         // An iPhone writes the notices of a group under the group's name.
-        let under_group_name = self.shape.platform == Platform::Iphone
+        let under_group_name = self.shape.platform != Platform::Android
             && names.people() > 1
             && self.title.as_ref().is_some_and(|title| !self.names.is_person(title));
         Ok(Survey {

@@ -1,18 +1,20 @@
 //! Every link of this hub: how it is doing, its client while it runs, and what all of them share.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use connector_api::toolkit::HttpClient;
+use connector_api::toolkit::{HttpClient, HttpSettings};
 use connector_api::{Capabilities, Connector, ConnectorKind};
 use parking_lot::Mutex;
 use protocol::Timestamp;
+use ring::rand::SecureRandom;
 use store::LinkRow;
 use tokio::sync::Notify;
 
 use super::intake::Intake;
 use super::state::{LinkState, LinkStatus};
-use super::vault::LinkVault;
+use super::vault::{LinkVault, VaultError};
 
 /// What links are made of.
 pub struct LinkParts {
@@ -22,6 +24,14 @@ pub struct LinkParts {
     pub http: HttpClient,
     /// The key of their secrets.
     pub vault: LinkVault,
+}
+
+impl LinkParts {
+    /// For a hub that cannot be linked to anything. Its key lies in this folder.
+    pub fn without_services(keys: &Path, random: &dyn SecureRandom) -> Result<Self, VaultError> {
+        let http = HttpClient::new(&HttpSettings::default()).map_err(VaultError::Client)?;
+        Ok(Self { kinds: &[], http, vault: LinkVault::open(keys, random)? })
+    }
 }
 
 /// Every link with an account.

@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use connector_api::toolkit::HttpError;
 use protocol::Secret;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::SecureRandom;
@@ -43,6 +44,9 @@ pub enum VaultError {
         /// The file.
         path: PathBuf,
     },
+    /// The client that links reach out with cannot be made.
+    #[error("cannot make the client of links")]
+    Client(#[source] HttpError),
     /// There is no randomness.
     #[error("the operating system provides no randomness")]
     NoRandomness,

@@ -116,6 +116,21 @@ pub(crate) async fn find(call: &Call, asked: Asked) -> Result<Found> {
     Ok(found)
 }
 
+/// Kinds of content by their names.
+pub(crate) fn content_types(names: &[String]) -> Result<Vec<ContentType>> {
+    let kind = |name: &String| {
+        ContentType::ALL.iter().copied().find(|kind| kind.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = ContentType::ALL.iter().map(|kind| kind.name()).collect();
+            Error::invalid_hint(
+                "content_type",
+                "is not known",
+                format!("known are {}", known.join(", ")),
+            )
+        })
+    };
+    names.iter().map(kind).collect()
+}
+
 /// Where to look.
 pub(crate) fn places(tx: &mut Tx<'_>, asked: &Asked) -> Result<Places> {
     let links = match &asked.source {

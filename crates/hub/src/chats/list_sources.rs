@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::links::{LinkState, LinkStatus};
 use crate::operation::{Effect, Operation, Route};
 
-/// List the chat sources you see (Telegram, Signal, WhatsApp, Slack, imports) and how each is doing.
+/// List the chat sources you see (Telegram, Signal, Slack, imports) and how each is doing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListSources {}
@@ -84,9 +84,9 @@ fn shown(state: LinkState, link: LinkRow) -> SourceView {
         name: title(&link),
         is_connected: rules::is_connected(&state),
         status: state.status,
+        supports_streaming: state.is_streaming(),
         reason: state.reason,
         since: state.since,
-        supports_streaming: state.capabilities.stream,
         supports_history: state.capabilities.history,
         id: link.name,
         service: link.service,

@@ -3,9 +3,11 @@
 //! A chat is a thread with an origin. Operations on threads do not see it: who may read it is said by
 //! the chats that a token gives, and nothing outside them exists for its holder.
 mod add_messages;
+mod arrivals;
 mod coverage;
 mod details;
 mod find;
+mod follow;
 mod get_context;
 mod get_messages;
 pub(crate) mod grant;
@@ -14,11 +16,13 @@ mod list_sources;
 pub(crate) mod rules;
 pub(crate) mod sight;
 pub(crate) mod take;
-mod view;
+pub(crate) mod view;
+pub(crate) mod wait;
 
 use protocol::chat::ContentType;
 
 pub use add_messages::AddMessages;
+pub use follow::{Arrival, ChatFollow, follow};
 pub use get_context::GetContext;
 pub use get_messages::GetMessages;
 pub use list_chats::ListChats;

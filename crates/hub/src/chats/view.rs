@@ -247,3 +247,19 @@ fn content(message: &ChatMessage) -> String {
     }
     parts.join(" ")
 }
+
+/// Messages of several chats in the order they are given, each run under the chat it stands in.
+pub(crate) fn text_of_chats(messages: &[ChatMessage]) -> String {
+    let is_run = |one: &ChatMessage, next: &ChatMessage| {
+        one.source == next.source && one.chat_id == next.chat_id
+    };
+    let block = |run: &[ChatMessage]| match run.first() {
+        Some(first) => {
+            let note =
+                lines::Note { about: "chat", text: &format!("{} {}", first.source, first.chat) };
+            format!("{note}\n{}", text(run))
+        }
+        None => String::new(),
+    };
+    messages.chunk_by(is_run).map(block).collect()
+}

@@ -46,6 +46,11 @@ pub(super) struct ToldState {
 }
 
 impl LinkState {
+    /// Whether what happens at the service is told as it happens.
+    pub const fn is_streaming(&self) -> bool {
+        self.capabilities.stream || self.capabilities.hooks
+    }
+
     /// As it is told to other hubs.
     pub(super) fn told(&self) -> String {
         let told = ToldState {

@@ -11,12 +11,15 @@ use store::{MessageRow, ThreadRow, Tx};
 use super::read_messages::since_seq;
 use super::{rules, view};
 use crate::call::Call;
+use crate::chats::view::{self as chat_view, ChatMessage};
+use crate::chats::wait::{self as chat_wait, ChatWait};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
 
 /// Wait for messages of others and return as soon as there are some, at most 55 s. With `thread_id` it
 /// waits in one thread, from `since_seq` or your acknowledged mark; without it, in all your threads,
-/// from your marks. Acknowledge with `ack_read`, or the same messages come again.
+/// from your marks. Acknowledge with `ack_read`, or the same messages come again. With `source` it waits
+/// for what arrives in chats instead, from `after` or from now.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WaitForMessages {
@@ -25,6 +28,17 @@ pub struct WaitForMessages {
     /// Wait for what comes after this number; only together with `thread_id`.
     #[schemars(range(min = 0))]
     since_seq: Option<i64>,
+    /// Wait in the chats of this source instead; `*` for all sources.
+    source: Option<String>,
+    /// Only in this chat of the source.
+    chat: Option<String>,
+    /// Only chat messages of this person.
+    sender: Option<String>,
+    /// Only chat messages that contain this text.
+    #[schemars(length(min = 1, max = limits::SEARCH_QUERY_CHARS_MAX))]
+    search: Option<String>,
+    /// `cursor` of the answer before, for chats.
+    after: Option<String>,
     /// How long to wait in milliseconds, 30000 unless you say otherwise, at most 55000; 0 looks once.
     #[schemars(range(max = limits::WAIT_MS_MAX))]
     timeout_ms: Option<u64>,
@@ -36,12 +50,18 @@ pub struct WaitForMessages {
 }
 
 /// What arrived.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct WaitForMessagesOutput {
     /// The messages, in order within each thread.
     messages: Vec<Message>,
     /// Where each of those threads stands.
     threads: Vec<WaitedThread>,
+    /// What arrived in chats, in the order of arrival.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    chat_messages: Vec<ChatMessage>,
+    /// Pass this as `after` to go on waiting in chats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
     /// Whether the time ran out with nothing to tell.
     timed_out: bool,
 }
@@ -79,12 +99,25 @@ impl Operation for WaitForMessages {
             ));
         }
         let limit = rules::page_size(self.limit)?;
+        let timeout = Duration::from_millis(timeout_ms);
+        if let Some(chats) = self.chats(limit)? {
+            let found = chat_wait::wait(call, chats, timeout).await?;
+            return Ok(WaitForMessagesOutput {
+                chat_messages: found.messages,
+                cursor: Some(found.cursor),
+                timed_out: found.timed_out,
+                ..WaitForMessagesOutput::default()
+            });
+        }
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
         let asked = Asked { caller: call.shared_caller(), thread, since, limit };
-        wait(call, Arc::new(asked), Duration::from_millis(timeout_ms)).await
+        wait(call, Arc::new(asked), timeout).await
     }
 
     fn brief(output: &WaitForMessagesOutput) -> String {
+        if !output.chat_messages.is_empty() {
+            return chat_view::text_of_chats(&output.chat_messages);
+        }
         if output.messages.is_empty() {
             return "nothing new".to_owned();
         }
@@ -93,6 +126,35 @@ impl Operation for WaitForMessages {
             format!("{}\n{}", thread.thread_id, view::lines(of_thread))
         };
         output.threads.iter().map(block).collect()
+    }
+}
+
+impl WaitForMessages {
+    /// What is asked of chats; nothing where threads are meant.
+    fn chats(&self, limit: usize) -> Result<Option<ChatWait>> {
+        let Some(source) = &self.source else {
+            let fields = [
+                ("chat", &self.chat),
+                ("sender", &self.sender),
+                ("search", &self.search),
+                ("after", &self.after),
+            ];
+            return match fields.iter().find(|(_, value)| value.is_some()) {
+                Some((field, _)) => Err(Error::invalid(*field, "goes together with source")),
+                None => Ok(None),
+            };
+        };
+        if self.thread_id.is_some() {
+            return Err(Error::invalid("source", "cannot stand beside thread_id"));
+        }
+        Ok(Some(ChatWait {
+            source: (source != "*").then(|| source.clone()),
+            chat: self.chat.clone().filter(|chat| chat != "*"),
+            sender: self.sender.clone(),
+            search: self.search.clone(),
+            after: self.after.clone(),
+            limit,
+        }))
     }
 }
 
@@ -151,8 +213,7 @@ async fn watched_rows(call: &Call, asked: &Arc<Asked>) -> Result<Vec<i64>> {
 
 /// What is there to tell right now.
 fn look(tx: &mut Tx<'_>, asked: &Asked) -> Result<WaitForMessagesOutput> {
-    let mut output =
-        WaitForMessagesOutput { messages: Vec::new(), threads: Vec::new(), timed_out: false };
+    let mut output = WaitForMessagesOutput::default();
     let threads: Vec<(ThreadRow, i64)> = match asked.thread {
         Some(id) => {
             let thread = rules::enter(tx, id, &asked.caller, "read")?;

@@ -138,6 +138,10 @@ impl Tx<'_> {
 
     /// A chat by its id at the source, or one that it had before.
     pub fn chat_by_remote(&mut self, link_row: i64, remote_id: &str) -> Result<Option<ChatRow>> {
+        // PostgreSQL takes no such sign, not even in a question.
+        if remote_id.contains('\0') {
+            return Ok(None);
+        }
         self.query_one(
             "SELECT c.thread, c.link, c.remote_id, c.type, c.name, c.participants, c.messages,
                     c.oldest_ms, c.newest_ms, c.history_cursor, c.history_done, t.head_seq
@@ -156,6 +160,9 @@ impl Tx<'_> {
         folded_name: &str,
         limit: usize,
     ) -> Result<Vec<ChatRow>> {
+        if folded_name.contains('\0') {
+            return Ok(Vec::new());
+        }
         self.query(
             "SELECT c.thread, c.link, c.remote_id, c.type, c.name, c.participants, c.messages,
                     c.oldest_ms, c.newest_ms, c.history_cursor, c.history_done, t.head_seq

@@ -301,6 +301,16 @@ impl Tx<'_> {
         )
     }
 
+    /// The same for every chat of a link: the thread's row with each stretch, in order.
+    pub fn held_of_link(&mut self, link_row: i64, limit: usize) -> Result<Vec<(i64, HeldRow)>> {
+        self.query(
+            "SELECT h.thread, h.from_ms, h.to_ms FROM chat c JOIN chat_held h ON h.thread = c.thread
+             WHERE c.link = ?1 ORDER BY h.thread, h.from_ms LIMIT ?2",
+            &[link_row.into(), limit_param(limit)],
+            |row| Ok((row.int(0)?, HeldRow { from_ms: row.int(1)?, to_ms: row.int(2)? })),
+        )
+    }
+
     /// Adds a stretch, and joins it with those it touches.
     pub fn add_held(&mut self, thread_row: i64, new: HeldRow) -> Result<()> {
         let touching = self.query(

@@ -138,6 +138,10 @@ impl Tx<'_> {
 
     /// A chat by its id at the source, or one that it had before.
     pub fn chat_by_remote(&mut self, link_row: i64, remote_id: &str) -> Result<Option<ChatRow>> {
+        // PostgreSQL takes no such sign, not even in a question.
+        if remote_id.contains('\0') {
+            return Ok(None);
+        }
         self.query_one(
             "SELECT c.thread, c.link, c.remote_id, c.type, c.name, c.participants, c.messages,
                     c.oldest_ms, c.newest_ms, c.history_cursor, c.history_done, t.head_seq
@@ -156,6 +160,9 @@ impl Tx<'_> {
         folded_name: &str,
         limit: usize,
     ) -> Result<Vec<ChatRow>> {
+        if folded_name.contains('\0') {
+            return Ok(Vec::new());
+        }
         self.query(
             "SELECT c.thread, c.link, c.remote_id, c.type, c.name, c.participants, c.messages,
                     c.oldest_ms, c.newest_ms, c.history_cursor, c.history_done, t.head_seq
@@ -280,6 +287,16 @@ impl Tx<'_> {
         self.query(
             "SELECT from_ms, to_ms FROM chat_held WHERE thread = ?1 ORDER BY from_ms LIMIT ?2",
             &[thread_row.into(), limit_param(limit)],
+            |row| Ok(HeldRow { from_ms: row.int(0)?, to_ms: row.int(1)? }),
+        )
+    }
+
+    /// The stretch that holds a moment.
+    pub fn held_at(&mut self, thread_row: i64, at_ms: i64) -> Result<Option<HeldRow>> {
+        self.query_one(
+            "SELECT from_ms, to_ms FROM chat_held
+             WHERE thread = ?1 AND from_ms <= ?2 AND to_ms >= ?2",
+            &[thread_row.into(), at_ms.into()],
             |row| Ok(HeldRow { from_ms: row.int(0)?, to_ms: row.int(1)? }),
         )
     }

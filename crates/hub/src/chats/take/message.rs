@@ -34,7 +34,7 @@ impl Taker<'_, '_> {
 
     fn known_message(&mut self, fact: &MessageFact, known: &ChatMessageRow) -> Result<()> {
         let details = Details::from_text(known.details.as_deref())?;
-        if fact.edited_at > details.edited_at && details.deleted_at.is_none() {
+        if fact.edited_at > details.edited_at && !details.is_gone() {
             return self.change_words(fact, known, details);
         }
         self.taken.messages_known += 1;
@@ -49,7 +49,13 @@ impl Taker<'_, '_> {
         let (thread_row, seq) = (open.chat.thread_row, open.chat.head_seq + 1);
         let reply_to = self.reply_to(thread_row, fact)?;
         let mut details = Details::of(fact);
-        let body = body(fact, &mut details);
+        let mut body = body(fact, &mut details);
+        // What comes after its time is never kept at all.
+        let due = fact.expires_at.filter(|due| *due <= self.now);
+        if let Some(due) = due {
+            body = Cow::Borrowed("");
+            details.expire(due);
+        }
         let details = details.to_text()?;
         let sent = sent(fact.sent_at);
         let is_new = self.tx.insert_chat_message(&NewChatMessage {
@@ -72,7 +78,7 @@ impl Taker<'_, '_> {
             open.chat.newest = Some(open.chat.newest.map_or(sent, |newest| newest.max(sent)));
             open.is_touched = true;
         }
-        if let Some(expires) = fact.expires_at {
+        if let Some(expires) = fact.expires_at.filter(|_| due.is_none()) {
             self.tx.add_expiry(expires, thread_row, seq)?;
         }
         self.taken.messages_added += 1;

@@ -3,6 +3,7 @@
 //! Everything here runs inside a transaction and may be run again. Taking the same facts twice
 //! changes nothing the second time.
 mod changes;
+mod expire;
 mod message;
 mod people;
 
@@ -21,6 +22,8 @@ use serde::Serialize;
 use store::{ChatRow, HeldRow, LinkRow, NewChat, Tx};
 
 use crate::error::{Error, Result};
+
+pub(crate) use expire::expire;
 
 /// What taking facts did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

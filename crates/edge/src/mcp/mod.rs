@@ -1,10 +1,13 @@
-//! MCP: the catalogue as tools, threads as resources, both eras of the protocol on every transport.
+//! MCP: the catalogue as tools, threads and chats as resources, prompts, both eras of the protocol on every transport.
 //!
 //! rmcp speaks the protocol; this folder says what is behind it. Every call goes through the
 //! catalogue's one door, so an MCP client can do exactly what the same caller can do over REST.
+mod chats;
+mod completion;
 mod failure;
 mod http;
 mod lines;
+mod prompts;
 mod resources;
 mod server;
 mod sessions;

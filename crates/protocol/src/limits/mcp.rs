@@ -22,3 +22,11 @@ pub const RESOURCE_MESSAGES: i64 = 50;
 pub const ANSWERS_QUEUED_MAX: usize = 64;
 /// How long a stream that ends may take to hand over its last answers.
 pub const LAST_ANSWERS_TIMEOUT: Duration = Duration::from_secs(2);
+/// Chats that are listed as resources.
+pub const LISTED_CHATS_MAX: usize = 50;
+/// Sources whose chats are looked at for a list of resources or a completion.
+pub const LISTED_SOURCES_MAX: usize = 20;
+/// Messages of a chat that a prompt shows.
+pub const PROMPT_MESSAGES: usize = 100;
+/// People whom a prompt names.
+pub const PROMPT_PEOPLE: usize = 50;

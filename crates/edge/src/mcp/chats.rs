@@ -14,7 +14,7 @@ use super::server::Server;
 use protocol::limits::mcp as limits;
 
 /// Whether a URI is meant for a chat, however it is written.
-pub(super) fn is_address(uri: &str) -> bool {
+pub(crate) fn is_address(uri: &str) -> bool {
     uri.split_once(':').is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("messages"))
 }
 
@@ -59,12 +59,7 @@ pub(super) async fn read(
     uri: &str,
     context: &RequestContext<RoleServer>,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let address = address(server, uri, context)?;
-    if address.is_pattern() {
-        let message = "an address with * names no single chat and cannot be read";
-        let hint = "subscribe to it, read the chats one by one, or ask get_messages without chat";
-        return Err(server.refused(context, &invalid_address(message, Some(hint))));
-    }
+    let address = readable(uri).map_err(|error| server.refused(context, &error))?;
     let answer = server.ask(context, "get_messages", question(&address)).await?;
     let Value::Object(mut about) = answer.value() else {
         return Err(ErrorData::internal_error("messages come as an object", None));
@@ -83,13 +78,19 @@ pub(super) async fn read(
 }
 
 /// Takes an address apart.
-pub(super) fn address(
-    server: &Server,
-    uri: &str,
-    context: &RequestContext<RoleServer>,
-) -> Result<MessagesUri, ErrorData> {
-    uri.parse()
-        .map_err(|reason| server.refused(context, &invalid_address(&format!("{reason}"), None)))
+pub(super) fn address(uri: &str) -> Result<MessagesUri, hub::Error> {
+    uri.parse().map_err(|reason| invalid_address(&format!("{reason}"), None))
+}
+
+/// The address of one chat.
+fn readable(uri: &str) -> Result<MessagesUri, hub::Error> {
+    let address = address(uri)?;
+    if address.is_pattern() {
+        let message = "an address with * names no single chat and cannot be read";
+        let hint = "subscribe to it, read the chats one by one, or ask get_messages without chat";
+        return Err(invalid_address(message, Some(hint)));
+    }
+    Ok(address)
 }
 
 fn invalid_address(message: &str, hint: Option<&str>) -> hub::Error {

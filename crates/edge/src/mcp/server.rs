@@ -138,10 +138,19 @@ impl Server {
         input: serde_json::Value,
     ) -> Result<Box<dyn Answer>, ErrorData> {
         let call = self.call(context)?;
-        let identity = Arc::clone(&call.identity);
+        let answer = self.run(&call, name, input).await;
+        answer.map_err(|error| failure::rpc_error(&error, call.identity.request_id.to_string()))
+    }
+
+    /// Calls an operation as part of a request.
+    pub(super) async fn run(
+        &self,
+        call: &Call,
+        name: &str,
+        input: serde_json::Value,
+    ) -> Result<Box<dyn Answer>, hub::Error> {
         let input = Input::Bytes(input.to_string().into_bytes());
-        let answer = self.shared.app.catalogue.call(call, name, input).await;
-        answer.map_err(|error| failure::rpc_error(&error, identity.request_id.to_string()))
+        self.shared.app.catalogue.call(call.clone(), name, input).await
     }
 
     /// Whether a caller has what an operation asks of everybody.

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use bytes::{Bytes, BytesMut};
-use edge::mcp::{App, HttpSettings, Server, Who, http_service_for};
+use edge::mcp::{App, HttpSettings, Server, Who, http_service_of};
 use http_body_util::{BodyExt, Full};
 use hyper::Response;
 use hyper::body::Incoming;
@@ -54,9 +54,8 @@ impl Edge {
         let hub = TestHub::start();
         let server =
             Server::new(app(&hub), Who::Request).with_progress_interval(Duration::from_millis(5));
-        let stop = hub.hub.stopping.clone();
         let settings = HttpSettings { body_bytes_max: 64 * 1024, ..HttpSettings::default() };
-        let service = http_service_for(move || server.connection(), &settings, stop);
+        let service = http_service_of(server, &settings);
         let router = Router::new().route_service("/mcp", service).layer(from_fn(authenticate));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -6,7 +6,13 @@ use std::time::Duration;
 pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// Between two notifications about the same thread; what happens in between is told once.
 pub const NOTIFY_INTERVAL: Duration = Duration::from_millis(100);
-/// Threads that one connection may be subscribed to.
+/// Between two notifications about the same chat; what arrives in between is told together.
+pub const ARRIVALS_INTERVAL: Duration = Duration::from_secs(1);
+/// Messages that a notification about a chat names, the newest.
+pub const UPDATE_MESSAGES_MAX: usize = 100;
+/// Chats that one subscription holds back at a time.
+pub const PACED_CHATS_MAX: usize = 10_000;
+/// Subscriptions of one connection.
 pub const SUBSCRIPTIONS_MAX: usize = 256;
 /// A session that nobody used or listened to for so long is over.
 pub const SESSION_IDLE: Duration = Duration::from_mins(30);

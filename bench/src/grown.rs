@@ -71,7 +71,7 @@ impl Grown {
 }
 
 /// What the tables look like, as one line.
-fn schema(root: &Path) -> Result<String> {
+pub(crate) fn schema(root: &Path) -> Result<String> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(root.join("crates/store/migrations"))?
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<_, _>>()?;

@@ -3,6 +3,7 @@
 //! Every measurement is a file; each makes its own servers and folders and leaves nothing running.
 
 mod append;
+mod chats;
 mod do_nothing;
 mod drive;
 mod file;
@@ -70,13 +71,15 @@ enum What {
     Waiters,
     /// Rows 11: memory, start and size.
     Process,
+    /// Rows 13 to 15: finding messages in chats.
+    Chats,
     /// No row: the store alone with sixty-four clients, for a profiler.
     Profile,
     /// No row: the server that row 4 is compared with.
     DoNothing,
 }
 
-const ALL: [What; 9] = [
+const ALL: [What; 10] = [
     What::One,
     What::Many,
     What::Mcp,
@@ -87,6 +90,7 @@ const ALL: [What; 9] = [
     What::Growth,
     What::Waiters,
     What::Process,
+    What::Chats,
 ];
 
 /// The program's own, so that what runs in this process is compared like with like.
@@ -122,6 +126,7 @@ async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
             What::Search => search::measure(place).await?,
             What::Waiters => waiters::measure(place).await?,
             What::Process => process::measure(place).await?,
+            What::Chats => chats::find(place).await?,
             What::Profile => append::profile(place).await?,
             What::DoNothing => {
                 do_nothing::serve(port.context("--port is missing")?).await?;

@@ -208,21 +208,19 @@ impl Interest {
     }
 }
 
+/// A chat, and the link it comes from.
+type InPlace = (Arc<LinkRow>, Arc<ChatRow>);
+
 /// Links and chats that were looked up for one answer.
 #[derive(Default)]
 struct Places {
     links: Option<Vec<Arc<LinkRow>>>,
-    chats: HashMap<i64, Option<(Arc<LinkRow>, Arc<ChatRow>)>>,
+    chats: HashMap<i64, Option<InPlace>>,
 }
 
 impl Places {
     /// The link and chat of a thread, if the caller may see them.
-    fn of(
-        &mut self,
-        tx: &mut Tx<'_>,
-        caller: &Caller,
-        thread_row: i64,
-    ) -> Result<Option<(Arc<LinkRow>, Arc<ChatRow>)>> {
+    fn of(&mut self, tx: &mut Tx<'_>, caller: &Caller, thread_row: i64) -> Result<Option<InPlace>> {
         if let Some(known) = self.chats.get(&thread_row) {
             return Ok(known.clone());
         }

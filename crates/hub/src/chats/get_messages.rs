@@ -109,7 +109,8 @@ impl Operation for GetMessages {
         let mut text = view::text(output.messages.iter().rev());
         let mut note = |about, words: &str| {
             let note = lines::Note { about, text: words };
-            text += &format!("{note}\n");
+            text.push_str(&note.to_string());
+            text.push('\n');
         };
         if output.messages.is_empty() {
             note("result", "no messages");

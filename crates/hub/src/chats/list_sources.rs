@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::links::{LinkState, LinkStatus};
 use crate::operation::{Effect, Operation, Route};
 
-/// List the chat sources you see (Telegram, Signal, WhatsApp, Slack, imports) and how each is doing.
+/// List the chat sources you see (Telegram, Signal, Slack, imports) and how each is doing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListSources {}

@@ -18,13 +18,11 @@ pub(crate) fn sources(tx: &mut Tx<'_>, caller: &Caller) -> Result<Vec<LinkRow>> 
 pub(crate) fn source(tx: &mut Tx<'_>, caller: &Caller, name: &str) -> Result<LinkRow> {
     let link =
         if caller.chats.sees_source(name) { tx.link(&caller.workspace_id, name)? } else { None };
-    match link {
-        Some(link) => Ok(link),
-        None => {
-            let known = sources(tx, caller)?.into_iter().map(|link| link.name).collect();
-            Err(Error::SourceNotFound { source_id: view::name(name), known })
-        }
+    if let Some(link) = link {
+        return Ok(link);
     }
+    let known = sources(tx, caller)?.into_iter().map(|link| link.name).collect();
+    Err(Error::SourceNotFound { source_id: view::name(name), known })
 }
 
 /// The chats a caller sees of a source, the one where something was said last first.

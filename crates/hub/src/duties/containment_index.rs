@@ -1,6 +1,7 @@
 //! Brings the index of chats up to the log: messages as they arrive, then what was changed in them.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,12 +84,12 @@ fn read(
     before: IndexProgress,
     (settled, settled_change): (i64, i64),
 ) -> Result<Batch, StoreError> {
-    let mut reader = Reader { tx, workspaces: HashMap::new(), senders: HashMap::new() };
+    let mut reader = Reader { tx, workspaces: HashMap::new(), senders: HashSet::new() };
     let rows = reader.tx.chat_log_after(before.upto, settled, BATCH)?;
     let upto = rows.last().filter(|_| rows.len() == BATCH).map_or(settled, |last| last.row);
     let mut docs = Vec::with_capacity(rows.len());
     for row in rows {
-        docs.extend(reader.doc(row)?);
+        docs.push(reader.doc(row)?);
     }
     let changes = reader.tx.changes_after(before.changes_upto, BATCH)?;
     let last_change = changes.last().filter(|_| changes.len() == BATCH);
@@ -97,9 +98,9 @@ fn read(
     for change in changes.into_iter().filter(|change| change.message_row <= upto) {
         // A change says that something happened; what the message says now stands in the message.
         match reader.tx.chat_message_of_row(change.message_row)? {
-            Some(row) if !row.body.is_empty() => docs.extend(reader.doc(row)?),
+            Some(row) if !row.body.is_empty() => docs.push(reader.doc(row)?),
             _ => {
-                removed.push(RemovedDoc { row: change.message_row, thread_row: change.thread_row })
+                removed.push(RemovedDoc { row: change.message_row, thread_row: change.thread_row });
             }
         }
     }
@@ -111,30 +112,27 @@ fn read(
 struct Reader<'t, 'c> {
     tx: &'t mut Tx<'c>,
     workspaces: HashMap<i64, Arc<str>>,
-    senders: HashMap<String, Arc<str>>,
+    senders: HashSet<Arc<str>>,
 }
 
 impl Reader<'_, '_> {
-    fn doc(&mut self, row: ChatMessageRow) -> Result<Option<ContainmentDoc>, StoreError> {
-        let workspace = match self.workspaces.get(&row.thread_row) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let found: Arc<str> =
-                    self.tx.thread_workspace(row.thread_row)?.unwrap_or_default().into();
-                self.workspaces.insert(row.thread_row, Arc::clone(&found));
-                found
+    fn doc(&mut self, row: ChatMessageRow) -> Result<ContainmentDoc, StoreError> {
+        let (tx, thread_row) = (&mut *self.tx, row.thread_row);
+        let workspace = match self.workspaces.entry(thread_row) {
+            Entry::Occupied(known) => Arc::clone(known.get()),
+            Entry::Vacant(place) => {
+                let found = tx.thread_workspace(thread_row)?.unwrap_or_default();
+                Arc::clone(place.insert(found.into()))
             }
         };
-        let sender = match self.senders.get(&row.sender) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let sender: Arc<str> = row.sender.as_str().into();
-                self.senders.insert(row.sender.clone(), Arc::clone(&sender));
-                sender
-            }
-        };
+        let known = self.senders.get(row.sender.as_str()).map(Arc::clone);
+        let sender = known.unwrap_or_else(|| {
+            let sender: Arc<str> = row.sender.as_str().into();
+            self.senders.insert(Arc::clone(&sender));
+            sender
+        });
         let content_type = content_code(row.details.as_deref());
-        Ok(Some(ContainmentDoc {
+        Ok(ContainmentDoc {
             row: row.row,
             thread_row: row.thread_row,
             workspace,
@@ -142,7 +140,7 @@ impl Reader<'_, '_> {
             content_type,
             sent: row.sent,
             text: searchable(row.body),
-        }))
+        })
     }
 }
 

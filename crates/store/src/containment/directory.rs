@@ -1,6 +1,6 @@
 //! The heads of a sealed segment's blocks, in memory: they never change once the segment is sealed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -8,11 +8,15 @@ use protocol::limits;
 use rusqlite::Connection;
 
 use super::block::Head;
+use super::shape::ContainmentShape;
 use super::slots::SLOTS_MAX;
+use super::young::Young;
 use crate::error::{Result, StoreError};
 
 /// Bytes of one head.
 const HEAD_BYTES: usize = 4 + 5 * 8;
+/// Segments that are not sealed, kept in memory; there is hardly ever more than one.
+const YOUNG_MAX: usize = 4;
 const CORRUPT: StoreError = StoreError::Corrupt { what: "segment of the containment index" };
 
 /// The heads of a sealed segment's blocks.
@@ -78,6 +82,7 @@ fn decode_head(bytes: &[u8; HEAD_BYTES]) -> Option<Head> {
 #[derive(Default)]
 pub(super) struct Directories {
     known: Mutex<HashMap<i64, Arc<Directory>>>,
+    young: Mutex<BTreeMap<i64, Young>>,
 }
 
 impl Directories {
@@ -97,6 +102,29 @@ impl Directories {
             known.clear();
         }
         known.insert(segment, Arc::clone(&directory));
+        drop(known);
+        // Only a search that began before the segment was sealed still asks for it as a young one,
+        // and learns it anew.
+        self.young.lock().remove(&segment);
         Ok(directory)
+    }
+
+    /// Works with the blocks of a segment that is not sealed in what the connection sees, up to,
+    /// but not including, `end`.
+    pub(super) fn with_young<T>(
+        &self,
+        connection: &Connection,
+        shape: ContainmentShape,
+        segment: i64,
+        end: i64,
+        work: impl FnOnce(&Young) -> T,
+    ) -> Result<T> {
+        let mut segments = self.young.lock();
+        if segments.len() > YOUNG_MAX {
+            segments.clear();
+        }
+        let young = segments.entry(segment).or_insert_with(|| Young::new(shape));
+        young.learn(connection, shape.first_block(segment), end)?;
+        Ok(work(young))
     }
 }

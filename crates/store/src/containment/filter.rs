@@ -125,6 +125,12 @@ impl Filter {
         (view.first_below(self.below), view.first_below((self.since_ms, i64::MIN)))
     }
 
+    /// Whether any message of a block has a sender and a content type that are looked for.
+    pub(super) fn admits_any(&self, view: &View<'_>) -> bool {
+        (self.senders.is_none() && self.content_types.is_none())
+            || (0..view.count()).any(|index| self.admits_message(view, index))
+    }
+
     /// Whether the sender and the content type of a message are looked for.
     pub(super) fn admits_message(&self, view: &View<'_>, index: usize) -> bool {
         let is_in_senders = self.senders.as_ref().is_none_or(|senders| {

@@ -75,7 +75,7 @@ pub(super) fn find(
     let mut found = Newest::new(query.offset.saturating_add(limit).saturating_add(1));
     let work_max = query.work_max;
     let task = Task { tx, directories, shape, filter: &filter, needles: &needles, work_max };
-    let mut walk = Walk::new(task)?;
+    let mut walk = Walk::new(task, None)?;
     let mut unseen_ms = None;
     while let Some(newest_ms) = walk.newest_ms() {
         if found.is_settled(newest_ms) {

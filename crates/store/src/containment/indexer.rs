@@ -15,6 +15,7 @@ use super::directory::Directories;
 use super::request::{ContainmentDoc, IndexProgress, RemovedDoc};
 use super::schema;
 use super::shape::ContainmentShape;
+use super::signature::Signature;
 use super::takeout::Takeout;
 use crate::error::{Result, StoreError};
 
@@ -194,8 +195,8 @@ impl Indexer {
             .execute(params![block, block::encode(entries)?])?;
         tx.prepare_cached(
             "INSERT INTO recent
-                 (block, workspace, thread, newest_ms, oldest_ms, row_min, row_max)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                 (block, workspace, thread, newest_ms, oldest_ms, row_min, row_max, signature)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
             block,
@@ -204,7 +205,8 @@ impl Indexer {
             head.newest_ms,
             head.oldest_ms,
             head.row_min,
-            head.row_max
+            head.row_max,
+            Signature::of(entries, self.shape.signature_bits).to_bytes()
         ])?;
         self.next_block = Some(block + 1);
         Ok(())

@@ -12,6 +12,7 @@ mod filter;
 mod find;
 mod handle;
 mod indexer;
+mod narrow;
 mod needle;
 mod rank;
 mod request;
@@ -23,6 +24,7 @@ mod signature;
 mod slots;
 mod takeout;
 mod walk;
+mod young;
 
 pub use handle::ContainmentIndex;
 pub use request::{

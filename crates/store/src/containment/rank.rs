@@ -13,11 +13,12 @@ use super::collect::{Hit, Newest};
 use super::directory::Directories;
 use super::filter::Filter;
 use super::find::Origin;
+use super::narrow::Spread;
 use super::needle::{Needle, check_length};
 use super::request::{RankedHit, RankedPage, RankedQuery};
 use super::scan::scan;
 use super::shape::ContainmentShape;
-use super::walk::{Spread, Task, Turn, Walk};
+use super::walk::{Task, Turn, Walk};
 use crate::error::{Result, StoreError};
 
 /// How soon further occurrences of a word count for little.
@@ -127,9 +128,8 @@ pub(super) fn find_ranked(
     let mut found = Newest::new(limits::containment::RANKED_MAX + 1);
     let work_max = query.work_max;
     let task = Task { tx, directories, shape, filter: &filter, needles: &needles, work_max };
-    let mut walk = Walk::new(task)?;
-    let mut loose = Spread { blocks: 0, with: vec![0; needles.len()] };
-    walk.spread = Some(Spread { blocks: 0, with: vec![0; needles.len()] });
+    let mut walk = Walk::new(task, Some(Spread::of(needles.len())))?;
+    let mut tails = Spread::of(needles.len());
     let mut is_over = false;
     while let Some(newest_ms) = walk.newest_ms() {
         is_over = walk.is_over(newest_ms);
@@ -137,7 +137,7 @@ pub(super) fn find_ranked(
             break;
         }
         walk.step(|turn| {
-            count_loose(&turn, &needles, &mut loose);
+            count_tail(&turn, &needles, &mut tails);
             scan(&turn.view, &filter, &needles, &mut found, |view, index| {
                 words.features(&needles, turn.thread, view, index)
             })
@@ -146,18 +146,18 @@ pub(super) fn find_ranked(
     let mut found = found.into_vec();
     let truncated = is_over || found.len() > limits::containment::RANKED_MAX;
     found.truncate(limits::containment::RANKED_MAX);
-    let weights = weights(walk.spread.iter().chain([&loose]), needles.len());
+    let weights = weights(walk.spread.iter().chain([&tails]), needles.len());
     let limit = query.limit.clamp(1, limits::containment::HITS_MAX);
     Ok(RankedPage { hits: best(tx, found, &weights, limit)?, truncated })
 }
 
-/// Counts a block that has no signature yet.
-fn count_loose(turn: &Turn<'_>, needles: &[Needle], loose: &mut Spread) {
-    if turn.is_sealed {
+/// Counts a block that has no signature.
+fn count_tail(turn: &Turn<'_>, needles: &[Needle], tails: &mut Spread) {
+    if !turn.is_tail {
         return;
     }
-    loose.blocks += 1;
-    for (needle, count) in needles.iter().zip(&mut loose.with) {
+    tails.blocks += 1;
+    for (needle, count) in needles.iter().zip(&mut tails.with) {
         *count += usize::from(needle.is_in(turn.view.texts));
     }
 }

@@ -106,7 +106,7 @@ fn create(connection: &Connection, shape: ContainmentShape) -> Result<()> {
          );
          -- Full blocks, numbered without a gap: block / segment_blocks is the segment.
          CREATE TABLE block (block INTEGER PRIMARY KEY, data BLOB NOT NULL);
-         -- The heads of full blocks whose segment is not sealed yet.
+         -- The heads and signatures of full blocks whose segment is not sealed yet.
          CREATE TABLE recent (
              block INTEGER PRIMARY KEY,
              workspace INTEGER NOT NULL,
@@ -114,7 +114,8 @@ fn create(connection: &Connection, shape: ContainmentShape) -> Result<()> {
              newest_ms INTEGER NOT NULL,
              oldest_ms INTEGER NOT NULL,
              row_min INTEGER NOT NULL,
-             row_max INTEGER NOT NULL
+             row_max INTEGER NOT NULL,
+             signature BLOB NOT NULL
          );
          -- Sealed segments, with the heads of their blocks.
          CREATE TABLE segment (

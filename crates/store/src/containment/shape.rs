@@ -38,6 +38,16 @@ impl ContainmentShape {
         }
     }
 
+    /// The number of a segment's first block.
+    pub(super) fn first_block(self, segment: i64) -> i64 {
+        segment.saturating_mul(i64::try_from(self.segment_blocks).unwrap_or(i64::MAX))
+    }
+
+    /// The segment of a block.
+    pub(super) fn segment_of(self, block: i64) -> i64 {
+        block.div_euclid(i64::try_from(self.segment_blocks).unwrap_or(i64::MAX))
+    }
+
     /// What the file says about its own shape.
     pub(super) fn words(self) -> String {
         format!(

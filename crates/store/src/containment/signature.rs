@@ -1,6 +1,8 @@
 //! Signatures of blocks: which runs of one to three characters, which senders and which content
 //! types occur, as a hashed bit set.
 
+use super::block::Entry;
+
 /// Bits that a sender or a content type sets: there are few in a block, and each has to single out
 /// its blocks alone.
 const LABEL_BITS: u64 = 4;
@@ -24,17 +26,23 @@ pub(super) enum Label {
 
 impl Signature {
     /// An empty one of so many bits, a power of two.
-    pub(super) fn new(bits: usize) -> Self {
+    fn new(bits: usize) -> Self {
         Self { words: vec![0; bits.div_ceil(64)], shift: shift(bits) }
     }
 
-    /// Makes it empty again.
-    pub(super) fn clear(&mut self) {
-        self.words.fill(0);
+    /// Of the messages of one block.
+    pub(super) fn of(entries: &[Entry<'_>], bits: usize) -> Self {
+        let mut signature = Self::new(bits);
+        for entry in entries {
+            signature.add_text(&entry.text);
+            signature.add_label(Label::Sender(entry.sender));
+            signature.add_label(Label::ContentType(entry.content_type));
+        }
+        signature
     }
 
     /// Enters all runs of a folded text.
-    pub(super) fn add_text(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         if text.is_ascii() {
             self.add_runs(text.bytes().map(u64::from));
         } else {
@@ -57,7 +65,7 @@ impl Signature {
     }
 
     /// Enters a property.
-    pub(super) fn add_label(&mut self, label: Label) {
+    fn add_label(&mut self, label: Label) {
         for bit in label_bits(label, self.shift) {
             self.set(bit);
         }
@@ -69,14 +77,20 @@ impl Signature {
         }
     }
 
-    /// The bits that are set, ascending.
-    pub(super) fn bits(&self) -> impl Iterator<Item = usize> {
-        self.words.iter().enumerate().flat_map(|(index, word)| {
-            let rest = std::iter::successors(Some(*word), |word| Some(word & word.wrapping_sub(1)));
-            rest.take_while(|word| *word != 0)
-                .map(move |word| index * 64 + word.trailing_zeros() as usize)
-        })
+    /// As it is stored.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
+}
+
+/// The bits that are set in a stored signature, ascending.
+pub(super) fn bits_of(signature: &[u8]) -> impl Iterator<Item = usize> {
+    signature.as_chunks::<8>().0.iter().enumerate().flat_map(|(index, word)| {
+        let word = u64::from_le_bytes(*word);
+        let rest = std::iter::successors(Some(word), |word| Some(word & word.wrapping_sub(1)));
+        rest.take_while(|word| *word != 0)
+            .map(move |word| index * 64 + word.trailing_zeros() as usize)
+    })
 }
 
 /// The bits that every block with this folded text has, the most telling first.
@@ -156,7 +170,7 @@ mod tests {
         let text = "Grüße: 会議は明日 👩🏽\u{200D}💻 ok";
         let mut signature = Signature::new(4_096);
         signature.add_text(text);
-        let set: Vec<usize> = signature.bits().collect();
+        let set: Vec<usize> = bits_of(&signature.to_bytes()).collect();
         let letters: Vec<char> = text.chars().collect();
         for from in 0..letters.len() {
             for upto in from + 1..=letters.len() {
@@ -172,7 +186,7 @@ mod tests {
     fn senders_and_content_types_have_bits_of_their_own() {
         let mut signature = Signature::new(4_096);
         signature.add_label(Label::Sender(7));
-        let set: Vec<usize> = signature.bits().collect();
+        let set: Vec<usize> = bits_of(&signature.to_bytes()).collect();
         assert!(bits_of_label(Label::Sender(7), 4_096).iter().all(|bit| set.contains(bit)));
         assert!(!bits_of_label(Label::Sender(8), 4_096).iter().all(|bit| set.contains(bit)));
         assert!(!bits_of_label(Label::ContentType(7), 4_096).iter().all(|bit| set.contains(bit)));

@@ -20,11 +20,21 @@ impl Slots {
         slots
     }
 
+    /// As it is stored.
+    pub(super) fn to_bytes(self) -> Vec<u8> {
+        self.0.into_iter().flat_map(u64::to_le_bytes).collect()
+    }
+
     /// Takes a slot in.
     pub(super) fn add(&mut self, slot: usize) {
         if let Some(word) = self.0.get_mut(slot / 64) {
             *word |= 1 << (slot % 64);
         }
+    }
+
+    /// Whether a slot is there.
+    pub(super) fn has(&self, slot: usize) -> bool {
+        self.0.get(slot / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }
 
     /// How many there are.

@@ -73,7 +73,7 @@ impl Takeout {
         let segments = select.query_map([], |row| row.get(0))?;
         for segment in segments.collect::<rusqlite::Result<Vec<i64>>>()? {
             let directory = directories.get(tx, segment)?;
-            let first = segment.saturating_mul(i64::try_from(shape.segment_blocks).unwrap_or(0));
+            let first = shape.first_block(segment);
             for thread in self.rows.keys() {
                 for slot in directory.slots_of(*thread) {
                     let Some(head) = directory.heads.get(slot) else { continue };

@@ -12,17 +12,14 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
 use super::block::{Head, View};
 use super::directory::Directories;
 use super::filter::Filter;
+use super::narrow::{Narrowing, Spread};
 use super::needle::Needle;
 use super::shape::ContainmentShape;
-use super::signature::{Label, bits_of_label};
 use super::slots::Slots;
+use super::young::{Young, head};
 use crate::error::Result;
 use crate::work;
 
-/// So few blocks are read sooner than the signatures that might rule them out.
-const READ_AT_ONCE_MAX: usize = 4;
-/// More senders or content types than this are not looked for in signatures.
-const LABELS_MAX: usize = 16;
 /// The time is looked at once in so many steps.
 const TIME_CHECK_STEPS: usize = 8;
 
@@ -36,24 +33,16 @@ struct Candidate {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     Segment(i64),
-    Sealed { block: i64, thread: i64 },
-    Recent { block: i64, thread: i64 },
+    Block { block: i64, thread: i64 },
     Tail { thread: i64 },
 }
 
 /// A block whose turn it is.
 pub(super) struct Turn<'a> {
     pub(super) thread: i64,
-    /// Its signature has been counted in [`Walk::spread`].
-    pub(super) is_sealed: bool,
+    /// It still grows, and has no signature that [`Walk::spread`] could count.
+    pub(super) is_tail: bool,
     pub(super) view: View<'a>,
-}
-
-/// In how many of the blocks that the caller may see a needle may occur.
-pub(super) struct Spread {
-    pub(super) blocks: usize,
-    /// By needle.
-    pub(super) with: Vec<usize>,
 }
 
 /// What a walk is about.
@@ -74,22 +63,22 @@ pub(super) struct Walk<'a> {
     pub(super) spread: Option<Spread>,
     block: CachedStatement<'a>,
     tail: CachedStatement<'a>,
-    slice: CachedStatement<'a>,
+    narrowing: Narrowing<'a>,
     work_upto: Duration,
     steps: usize,
 }
 
 impl<'a> Walk<'a> {
     /// At the newest block.
-    pub(super) fn new(task: Task<'a>) -> Result<Self> {
+    pub(super) fn new(task: Task<'a>, spread: Option<Spread>) -> Result<Self> {
         let tx = task.tx;
         let work_max = task.work_max.min(limits::containment::WORK_MAX);
         let mut walk = Self {
             candidates: BinaryHeap::new(),
-            spread: None,
+            spread,
             block: tx.prepare_cached("SELECT data FROM block WHERE block = ?1")?,
             tail: tx.prepare_cached("SELECT data FROM tail WHERE thread = ?1")?,
-            slice: tx.prepare_cached("SELECT slots FROM slice WHERE segment = ?1 AND bit = ?2")?,
+            narrowing: Narrowing::new(task.filter, task.needles, task.shape.signature_bits),
             work_upto: work::of_this_thread() + work_max,
             steps: 0,
             task,
@@ -119,15 +108,13 @@ impl<'a> Walk<'a> {
         let Some(candidate) = self.candidates.pop() else { return Ok(()) };
         let (statement, number, thread) = match candidate.source {
             Source::Segment(segment) => return self.open(segment),
-            Source::Sealed { block, thread } | Source::Recent { block, thread } => {
-                (&mut self.block, block, thread)
-            }
+            Source::Block { block, thread } => (&mut self.block, block, thread),
             Source::Tail { thread } => (&mut self.tail, thread, thread),
         };
-        let is_sealed = matches!(candidate.source, Source::Sealed { .. });
+        let is_tail = matches!(candidate.source, Source::Tail { .. });
         statement.query_row([number], |row| {
             let data = row.get_ref(0)?.as_blob()?;
-            Ok(View::new(data).and_then(|view| look(Turn { thread, is_sealed, view })))
+            Ok(View::new(data).and_then(|view| look(Turn { thread, is_tail, view })))
         })?
     }
 
@@ -138,39 +125,65 @@ impl<'a> Walk<'a> {
     }
 
     fn add_tails(&mut self) -> Result<()> {
-        const HEAD: &str =
-            "SELECT workspace, thread, newest_ms, oldest_ms, row_min, row_max FROM tail";
+        const SELECT: &str =
+            "SELECT workspace, thread, newest_ms, oldest_ms, row_min, row_max, data FROM tail";
         let mut heads = Vec::new();
         if let Some(threads) = self.task.filter.few_threads() {
-            let mut select = self.task.tx.prepare_cached(&format!("{HEAD} WHERE thread = ?1"))?;
+            let mut select = self.task.tx.prepare_cached(&format!("{SELECT} WHERE thread = ?1"))?;
             for thread in threads {
-                heads.extend(select.query_row([thread], head).optional()?);
+                let found = select.query_row([thread], |row| Ok(self.task.tail_head(row)));
+                heads.extend(found.optional()?.transpose()?.flatten());
             }
         } else {
-            let mut select = self.task.tx.prepare_cached(HEAD)?;
-            heads = select.query_map([], head)?.collect::<rusqlite::Result<_>>()?;
+            let mut select = self.task.tx.prepare_cached(SELECT)?;
+            let mut rows = select.query([])?;
+            while let Some(row) = rows.next()? {
+                heads.extend(self.task.tail_head(row)?);
+            }
         }
-        for head in heads.iter().filter(|head| self.task.filter.admits(head)) {
+        for head in heads {
             self.add(head.newest_ms, Source::Tail { thread: head.thread });
         }
         Ok(())
     }
 
     fn add_recent(&mut self) -> Result<()> {
-        let mut select = self.task.tx.prepare_cached(
-            "SELECT workspace, thread, newest_ms, oldest_ms, row_min, row_max, block FROM recent",
-        )?;
-        let mut rows = select.query([])?;
-        while let Some(row) = rows.next()? {
-            let head = head(row)?;
-            if self.task.filter.admits(&head) {
-                self.add(
-                    head.newest_ms,
-                    Source::Recent { block: row.get(6)?, thread: head.thread },
-                );
+        let mut select =
+            self.task.tx.prepare_cached("SELECT min(block), max(block) FROM recent")?;
+        let range = select.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (Some(first), Some(last)): (Option<i64>, Option<i64>) = range else { return Ok(()) };
+        let shape = self.task.shape;
+        for segment in shape.segment_of(first)..=shape.segment_of(last) {
+            let end = shape.first_block(segment + 1).min(last + 1);
+            let directories = self.task.directories;
+            let found = directories.with_young(self.task.tx, shape, segment, end, |young| {
+                self.young_blocks(young, segment, end)
+            });
+            for (newest_ms, source) in found?? {
+                self.add(newest_ms, source);
             }
         }
         Ok(())
+    }
+
+    fn young_blocks(
+        &mut self,
+        young: &Young,
+        segment: i64,
+        end: i64,
+    ) -> Result<Vec<(i64, Source)>> {
+        let first = self.task.shape.first_block(segment);
+        let mut visible = Slots::default();
+        for (slot, head) in (0..usize::try_from(end - first).unwrap_or(0)).zip(&young.heads) {
+            if self.task.filter.admits(head) {
+                visible.add(slot);
+            }
+        }
+        let slots = self.narrowed(visible, |bit| Ok(young.slots_with(bit)))?;
+        let sources =
+            (first..).zip(0..).zip(&young.heads).filter(|((_, slot), _)| slots.has(*slot));
+        let source = |block, head: &Head| Source::Block { block, thread: head.thread };
+        Ok(sources.map(|((block, _), head)| (head.newest_ms, source(block, head))).collect())
     }
 
     fn add_segments(&mut self) -> Result<()> {
@@ -189,83 +202,44 @@ impl<'a> Walk<'a> {
     fn open(&mut self, segment: i64) -> Result<()> {
         let directory = self.task.directories.get(self.task.tx, segment)?;
         let visible = self.task.filter.slots(&directory);
-        let slots = match self.spread {
-            Some(_) => self.narrow_and_count(segment, visible)?,
-            None => self.narrow(segment, visible)?,
-        };
-        let blocks = i64::try_from(self.task.shape.segment_blocks).unwrap_or(i64::MAX);
+        let mut slice = self
+            .task
+            .tx
+            .prepare_cached("SELECT slots FROM slice WHERE segment = ?1 AND bit = ?2")?;
+        let slots = self.narrowed(visible, |bit| slots_with(&mut slice, segment, bit))?;
         for slot in slots.iter() {
             let Some(head) = directory.heads.get(slot) else { continue };
             let slot = i64::try_from(slot).unwrap_or(0);
-            let block = segment.saturating_mul(blocks).saturating_add(slot);
-            self.add(head.newest_ms, Source::Sealed { block, thread: head.thread });
+            let block = self.task.shape.first_block(segment).saturating_add(slot);
+            self.add(head.newest_ms, Source::Block { block, thread: head.thread });
         }
         Ok(())
     }
 
-    /// Reads signatures until the blocks are few.
-    fn narrow(&mut self, segment: i64, visible: Slots) -> Result<Slots> {
-        let mut slots = self.narrow_by_labels(segment, visible)?;
-        for bit in self.task.needles.iter().flat_map(|needle| &needle.bits) {
-            if slots.count() <= READ_AT_ONCE_MAX {
-                break;
-            }
-            slots &= slots_with(&mut self.slice, segment, *bit)?;
+    fn narrowed(
+        &mut self,
+        visible: Slots,
+        slots_with: impl FnMut(usize) -> Result<Slots>,
+    ) -> Result<Slots> {
+        match &mut self.spread {
+            Some(spread) => self.narrowing.narrow_and_count(visible, spread, slots_with),
+            None => self.narrowing.narrow(visible, slots_with),
         }
-        Ok(slots)
-    }
-
-    /// Reads all signatures, to know in how many blocks each needle may occur.
-    fn narrow_and_count(&mut self, segment: i64, visible: Slots) -> Result<Slots> {
-        let mut slots = self.narrow_by_labels(segment, visible)?;
-        let Some(spread) = &mut self.spread else { return Ok(slots) };
-        spread.blocks += visible.count();
-        for (needle, count) in self.task.needles.iter().zip(&mut spread.with) {
-            let mut with = visible;
-            for bit in &needle.bits {
-                with &= slots_with(&mut self.slice, segment, *bit)?;
-            }
-            *count += with.count();
-            slots &= with;
-        }
-        Ok(slots)
-    }
-
-    fn narrow_by_labels(&mut self, segment: i64, visible: Slots) -> Result<Slots> {
-        let filter = self.task.filter;
-        let senders = filter.senders().map(|ids| ids.iter().map(|id| Label::Sender(*id)));
-        let codes = filter.content_types();
-        let codes = codes.map(|codes| codes.iter().map(|code| Label::ContentType(*code)));
-        let mut slots = visible;
-        let wanted: [Option<Vec<Label>>; 2] =
-            [senders.map(Iterator::collect), codes.map(Iterator::collect)];
-        for labels in wanted.iter().flatten().filter(|labels| labels.len() <= LABELS_MAX) {
-            if slots.count() <= READ_AT_ONCE_MAX {
-                break;
-            }
-            let mut any = Slots::default();
-            for label in labels {
-                let mut with = slots;
-                for bit in bits_of_label(*label, self.task.shape.signature_bits) {
-                    with &= slots_with(&mut self.slice, segment, bit)?;
-                }
-                any.join(with);
-            }
-            slots = any;
-        }
-        Ok(slots)
     }
 }
 
-fn head(row: &Row<'_>) -> rusqlite::Result<Head> {
-    Ok(Head {
-        workspace: row.get(0)?,
-        thread: row.get(1)?,
-        newest_ms: row.get(2)?,
-        oldest_ms: row.get(3)?,
-        row_min: row.get(4)?,
-        row_max: row.get(5)?,
-    })
+impl Task<'_> {
+    /// The head of a growing end that may hold a hit: its text is at hand, so it is looked at at
+    /// once.
+    fn tail_head(&self, row: &Row<'_>) -> Result<Option<Head>> {
+        let head = head(row)?;
+        if !self.filter.admits(&head) {
+            return Ok(None);
+        }
+        let view = View::new(row.get_ref(6)?.as_blob().map_err(rusqlite::Error::from)?)?;
+        let has_needle = self.needles.first().is_none_or(|needle| needle.is_in(view.texts));
+        Ok((has_needle && self.filter.admits_any(&view)).then_some(head))
+    }
 }
 
 /// The blocks of a segment that have a bit in their signature.

@@ -8,6 +8,8 @@ mod people;
 
 use std::collections::{HashMap, HashSet};
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use protocol::chat::{ChatFact, ChatType, Facts, HeldFact};
 use protocol::fold::fold;
 use protocol::id::Uid;
@@ -208,12 +210,11 @@ impl Taker<'_, '_> {
         if row.from_ms > row.to_ms {
             return Ok(());
         }
-        let threads: Vec<i64> = match &fact.chat_id {
-            Some(id) => vec![self.open(id)?.chat.thread_row],
-            None => {
-                let chats = self.tx.chats_of_link(self.link.row, limits::chats::CHATS_MAX)?;
-                chats.iter().map(|chat| chat.thread_row).collect()
-            }
+        let threads: Vec<i64> = if let Some(id) = &fact.chat_id {
+            vec![self.open(id)?.chat.thread_row]
+        } else {
+            let chats = self.tx.chats_of_link(self.link.row, limits::chats::CHATS_MAX)?;
+            chats.iter().map(|chat| chat.thread_row).collect()
         };
         for thread in threads {
             self.tx.add_held(thread, row)?;
@@ -237,11 +238,7 @@ pub(crate) fn source_id(id: &str) -> String {
         return id.to_owned();
     }
     let digest = ring::digest::digest(&ring::digest::SHA256, id.as_bytes());
-    let mut text = "sha256:".to_owned();
-    for byte in digest.as_ref() {
-        text.push_str(&format!("{byte:02x}"));
-    }
-    text
+    format!("sha256:{}", URL_SAFE_NO_PAD.encode(digest))
 }
 
 /// A name as it is kept: one line, of a sensible length. Showing it cleans it further.

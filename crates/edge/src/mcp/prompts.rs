@@ -124,14 +124,14 @@ fn header(about: &Value, page: &Value) -> String {
     };
     let shown = items(page, "messages").count();
     let messages = format!("the last {shown} of {}", number("message_count"));
-    [
+    let notes = [
         ("chat", text(about, "name")),
         ("type", text(about, "type")),
         ("source", text(about, "source")),
         ("participants", &participants),
         ("messages", &messages),
-    ]
-    .into_iter()
-    .map(|(about, text)| format!("{}\n", Note { about, text }))
-    .collect()
+    ];
+    let lines: Vec<String> =
+        notes.into_iter().map(|(about, text)| Note { about, text }.to_string()).collect();
+    lines.join("\n") + "\n"
 }

@@ -13,7 +13,8 @@ use http_body_util::{BodyExt, Full};
 use hyper::Response;
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
-use protocol::Role;
+use protocol::chat::{ChatGrant, ChatLists};
+use protocol::{Caller, Role, Scopes};
 use serde_json::{Value, json};
 use testkit::{TestHub, caller};
 use tokio::net::{TcpListener, TcpStream};
@@ -243,13 +244,37 @@ impl Answer {
     }
 }
 
-/// The agent says its own name, and its role when it is not a worker: `boss/operator`.
+/// The agent says its own name, its role when it is not a worker, and the chats and scopes it has
+/// when they are not those of its role: `boss/operator`, `eve;allow=telegram/1,slack/*;deny=slack/2`,
+/// `eve;allow=*/*;scopes=chats:read`.
 pub(crate) async fn authenticate(mut request: Request, next: Next) -> axum::response::Response {
     let name = request.headers().get("x-agent").and_then(|name| name.to_str().ok());
     if let Some(name) = name {
-        let (agent, role) = name.split_once('/').unwrap_or((name, "worker"));
-        let caller = caller(agent, role.parse().unwrap());
+        let caller = named(name);
         request.extensions_mut().insert(caller);
     }
     next.run(request).await
+}
+
+/// Who is meant by a name.
+pub(crate) fn named(name: &str) -> Arc<Caller> {
+    let mut parts = name.split(';');
+    let who = parts.next().unwrap();
+    let (agent, role) = who.split_once('/').unwrap_or((who, "worker"));
+    let mut known = (*caller(agent, role.parse().unwrap())).clone();
+    let mut lists = ChatLists::default();
+    for part in parts {
+        let (what, list) = part.split_once('=').unwrap();
+        let list: Vec<&str> = list.split(',').filter(|item| !item.is_empty()).collect();
+        let patterns = || list.iter().map(|pattern| pattern.parse().unwrap()).collect();
+        match what {
+            "allow" => lists.allow = patterns(),
+            "deny" => lists.deny = patterns(),
+            _ => known.scopes = Scopes::from_claim(&list.join(" ")),
+        }
+        if what != "scopes" {
+            known.chats = ChatGrant::Lists(lists.clone());
+        }
+    }
+    Arc::new(known)
 }

@@ -3,10 +3,15 @@
 //! A connector reports facts and sends what it is handed; it stores nothing and decides nothing.
 #![forbid(unsafe_code)]
 
+mod foreign;
+pub mod signal;
+pub mod telegram;
+pub mod whatsapp;
+
 use connector_api::ConnectorKind;
 
 /// Every service, in the order of the documentation.
-pub const ALL: &[&dyn ConnectorKind] = &[];
+pub const ALL: &[&dyn ConnectorKind] = &[&telegram::Telegram, &signal::Signal, &whatsapp::WhatsApp];
 
 /// A service by its name.
 pub fn kind(service: &str) -> Option<&'static dyn ConnectorKind> {

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use protocol::{Secret, limits};
+use protocol::{Secret, Timestamp, limits};
 use reqwest::Url;
 use serde_json::Value;
 
 use super::destination::Destination;
 use super::http::{HttpClient, HttpError};
 
-/// One call of an API.
-#[derive(Clone, Debug)]
+/// One call of an API. Its address may hold a token, so it does not print.
+#[derive(Clone)]
 pub struct ApiRequest {
     method: reqwest::Method,
     url: Url,
@@ -20,11 +20,22 @@ pub struct ApiRequest {
     bytes_max: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Body {
     None,
     Json(Value),
     Form(Vec<(String, String)>),
+}
+
+impl std::fmt::Debug for ApiRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "ApiRequest {{ {} {} *** }}",
+            self.method,
+            self.url.host_str().unwrap_or_default()
+        )
+    }
 }
 
 /// What a service answered. Its status is for the connector to read: many say more in the body.
@@ -34,6 +45,8 @@ pub struct ApiAnswer {
     pub status: u16,
     /// `Retry-After`, in seconds.
     pub retry_after: Option<Duration>,
+    /// `Date`: the moment it was, by the service's clock.
+    pub date: Option<Timestamp>,
     /// The body.
     pub body: Vec<u8>,
 }
@@ -56,15 +69,24 @@ impl ApiRequest {
         Self::new(reqwest::Method::POST, base, path)
     }
 
+    /// Asks for exactly this address, its query included: where a service said a file lies.
+    pub fn at(destination: &Destination) -> Self {
+        Self::to(reqwest::Method::GET, destination.url().clone())
+    }
+
     fn new(method: reqwest::Method, base: &Destination, path: &str) -> Result<Self, HttpError> {
-        Ok(Self {
+        Ok(Self::to(method, base.below(path)?))
+    }
+
+    fn to(method: reqwest::Method, url: Url) -> Self {
+        Self {
             method,
-            url: base.below(path)?,
+            url,
             headers: Vec::new(),
             body: Body::None,
             timeout: limits::EGRESS_TIMEOUT,
             bytes_max: limits::API_ANSWER_BYTES_MAX,
-        })
+        }
     }
 
     /// With a parameter in the query.
@@ -124,8 +146,9 @@ impl HttpClient {
         let answer = self.start(request, Some(timeout)).await?;
         let status = answer.status().as_u16();
         let retry_after = retry_after(&answer);
+        let date = date(&answer);
         let body = read(answer, bytes_max).await?;
-        Ok(ApiAnswer { status, retry_after, body })
+        Ok(ApiAnswer { status, retry_after, date, body })
     }
 
     /// Makes a call whose answer does not end; [`ApiStream::next`] gives it piece by piece. The
@@ -195,6 +218,12 @@ pub(super) fn no_answer(error: reqwest::Error) -> HttpError {
 fn retry_after(answer: &reqwest::Response) -> Option<Duration> {
     let text = answer.headers().get("retry-after")?.to_str().ok()?;
     text.trim().parse().ok().map(Duration::from_secs)
+}
+
+fn date(answer: &reqwest::Response) -> Option<Timestamp> {
+    let text = answer.headers().get("date")?.to_str().ok()?;
+    let moment = jiff::fmt::rfc2822::parse(text).ok()?;
+    Some(Timestamp::from_ms(moment.timestamp().as_millisecond()))
 }
 
 /// Reads a body up to a limit.

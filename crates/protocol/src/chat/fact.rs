@@ -32,6 +32,9 @@ pub struct Facts {
     /// Signs put on messages, or taken off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reactions: Vec<ReactionFact>,
+    /// Signs on messages, counted by a source that does not say whose they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tallies: Vec<TallyFact>,
     /// Stretches of time of which nothing is missing now.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HeldFact>,
@@ -46,6 +49,7 @@ impl Facts {
             + self.edits.len()
             + self.deletions.len()
             + self.reactions.len()
+            + self.tallies.len()
             + self.held.len()
     }
 
@@ -62,6 +66,7 @@ impl Facts {
         self.edits.extend(other.edits);
         self.deletions.extend(other.deletions);
         self.reactions.extend(other.reactions);
+        self.tallies.extend(other.tallies);
         self.held.extend(other.held);
     }
 }
@@ -273,6 +278,20 @@ pub struct ReactionFact {
     /// Whether it was taken off.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_removed: bool,
+}
+
+/// All the signs on a message, counted: what was known of them before is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TallyFact {
+    /// The chat.
+    pub chat_id: String,
+    /// The message.
+    pub message_id: String,
+    /// What is on it now.
+    pub reactions: Vec<Reaction>,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// A stretch of a chat's time of which nothing is missing.

@@ -11,7 +11,7 @@ pub mod when;
 
 pub use fact::{
     Alias, Attachment, ChatFact, DeletionFact, EditFact, Facts, HeldFact, MessageFact, PersonFact,
-    Reaction, ReactionFact,
+    Reaction, ReactionFact, TallyFact,
 };
 pub use grant::{ChatGrant, ChatLists, ChatPattern};
 pub use kind::{ChatType, ContentType};

@@ -2,6 +2,7 @@
 
 pub mod chats;
 pub mod containment;
+pub mod import;
 pub mod mcp;
 pub mod summary;
 

@@ -2,5 +2,11 @@
 //! deliver twice and hang up, as the real ones do.
 
 mod server;
+mod signal;
+pub mod telegram;
+mod whatsapp;
 
 pub use server::FakeServer;
+pub use signal::FakeSignal;
+pub use telegram::FakeTelegram;
+pub use whatsapp::{FakeHook, FakeWhatsApp};

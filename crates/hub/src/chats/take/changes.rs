@@ -1,7 +1,9 @@
 //! Edits, deletions and signs: each leaves a trace, and one that comes before its message waits.
 
 use protocol::Timestamp;
-use protocol::chat::{DeletionFact, EditFact, Facts, MessageFact, Reaction, ReactionFact};
+use protocol::chat::{
+    DeletionFact, EditFact, Facts, MessageFact, Reaction, ReactionFact, TallyFact,
+};
 use protocol::limits::chats::{EARLY_CHANGES_MAX, REACTIONS_MAX};
 use store::{ChangeKind, ChatMessageRow, NewChange};
 
@@ -107,16 +109,41 @@ impl Taker<'_, '_> {
             return Ok(());
         }
         let by = self.alias_of_id(&fact.person_id);
-        let change = NewChange {
-            before: &known,
-            kind: ChangeKind::Reacted,
-            at: fact.at,
-            by: Some(&by),
-            is_kept: false,
-        };
-        self.tx.react(&change, details.to_text()?.as_deref())?;
+        self.react(&known, fact.at, Some(&by), &details)?;
         self.changed(&fact.chat_id);
         Ok(())
+    }
+
+    /// The signs on a message, counted by a source that does not say whose they are.
+    pub(super) fn tally(&mut self, fact: &TallyFact) -> Result<()> {
+        let thread_row = self.open(&fact.chat_id)?.chat.thread_row;
+        let id = source_id(&fact.message_id);
+        let Some(known) = self.tx.chat_message(thread_row, &id)? else {
+            let early = Facts { tallies: vec![fact.clone()], ..Facts::default() };
+            return self.keep_early(thread_row, &id, early);
+        };
+        let mut details = Details::from_text(known.details.as_deref())?;
+        let signs = fact.reactions.iter().filter(|sign| sign.count > 0).take(REACTIONS_MAX);
+        let signs: Vec<Reaction> = signs.cloned().collect();
+        if signs == details.reactions {
+            return Ok(());
+        }
+        details.reactions = signs;
+        self.react(&known, fact.at, None, &details)?;
+        self.changed(&fact.chat_id);
+        Ok(())
+    }
+
+    fn react(
+        &mut self,
+        known: &ChatMessageRow,
+        at: Timestamp,
+        by: Option<&str>,
+        details: &Details,
+    ) -> Result<()> {
+        let kind = ChangeKind::Reacted;
+        let change = NewChange { before: known, kind, at, by, is_kept: false };
+        Ok(self.tx.react(&change, details.to_text()?.as_deref())?)
     }
 
     fn changed(&mut self, chat_id: &str) {
@@ -161,6 +188,9 @@ impl Taker<'_, '_> {
         for reaction in &early.reactions {
             self.reaction(&ReactionFact { chat_id: chat_id.to_owned(), ..reaction.clone() })?;
         }
+        for tally in &early.tallies {
+            self.tally(&TallyFact { chat_id: chat_id.to_owned(), ..tally.clone() })?;
+        }
         for deletion in &early.deletions {
             self.deletion(&DeletionFact { chat_id: chat_id.to_owned(), ..deletion.clone() })?;
         }
@@ -168,8 +198,19 @@ impl Taker<'_, '_> {
     }
 }
 
-/// Whether the signs are others now.
+/// Whether the signs are others now. Taking off no sign in particular takes off all of a person's.
 fn react(reactions: &mut Vec<Reaction>, fact: &ReactionFact) -> bool {
+    if fact.is_removed && fact.emoji.is_empty() {
+        let before = reactions.clone();
+        for reaction in reactions.iter_mut() {
+            let others = reaction.by.len();
+            reaction.by.retain(|person| *person != fact.person_id);
+            let gone = u32::try_from(others - reaction.by.len()).unwrap_or(0);
+            reaction.count = reaction.count.saturating_sub(gone);
+        }
+        reactions.retain(|reaction| reaction.count > 0);
+        return before != *reactions;
+    }
     let place = reactions.iter().position(|reaction| reaction.emoji == fact.emoji);
     let Some(reaction) = place.and_then(|place| reactions.get_mut(place)) else {
         if fact.is_removed || reactions.len() >= REACTIONS_MAX {

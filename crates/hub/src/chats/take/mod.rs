@@ -95,6 +95,9 @@ pub(crate) fn take(
     for reaction in &facts.reactions {
         taker.reaction(reaction)?;
     }
+    for tally in &facts.tallies {
+        taker.tally(tally)?;
+    }
     for held in &facts.held {
         taker.held(held)?;
     }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use hub::audit::SealKey;
 use hub::duties::Duties;
 use hub::identity::{IdentityConfig, KeyRing};
+use hub::links::LinkParts;
 use hub::{Catalogue, Clock, Hub, Input, Parts, Rate, Settings, SystemClock, SystemEntropy};
 use protocol::{Caller, Role, Timestamp};
 use ring::rand::SystemRandom;
@@ -49,6 +50,7 @@ impl Rig {
             search: SearchIndex::open(folder)?,
             containment: ContainmentIndex::open(folder, 2)?,
             seal_key: SealKey::open(&folder.join("keys"), &SystemRandom::new())?,
+            links: LinkParts::without_services(&folder.join("keys"), &SystemRandom::new())?,
         });
         Ok(Self { hub, catalogue: Arc::new(hub::catalogue()), duties })
     }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use protocol::chat::ChatGrant;
 use protocol::id::{RequestId, Uid};
-use protocol::{Caller, ThreadId, Timestamp};
+use protocol::{Caller, Role, Scopes, ThreadId, Timestamp};
 use serde::Serialize;
 use store::{AuditEntry, Tx};
 use tokio_util::sync::CancellationToken;
 
 use crate::audit::{self, Commitment};
+use crate::clock::{Entropy, fresh_uid};
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 
@@ -91,6 +93,34 @@ impl<T> Change<T> {
         self.detail = Some(detail);
         self
     }
+
+    /// Enters the change in the audit trail, if there was one, and answers its answer.
+    pub(crate) fn enter(
+        self,
+        tx: &mut Tx<'_>,
+        identity: &Identity,
+        action: &str,
+        request: &Commitment,
+    ) -> Result<T>
+    where
+        T: Serialize,
+    {
+        if let Some(object) = &self.object {
+            let answer = serde_json::to_vec(&self.answer)
+                .map_err(|error| Error::Internal(Box::new(error)))?;
+            let response = Commitment::response(&identity.salt, &answer);
+            let detail = audit::with_trace(self.detail.as_deref(), identity.trace.as_ref());
+            let commitments = (request, &response);
+            tx.insert_audit(&identity.entry(
+                action,
+                object,
+                "ok",
+                commitments,
+                detail.as_deref(),
+            ))?;
+        }
+        Ok(self.answer)
+    }
 }
 
 impl Call {
@@ -131,19 +161,7 @@ impl Call {
             .hub
             .store
             .write(move |tx| {
-                let change = work(tx)?;
-                if let Some(object) = &change.object {
-                    let answer = serde_json::to_vec(&change.answer)
-                        .map_err(|error| Error::Internal(Box::new(error)))?;
-                    let response = Commitment::response(&identity.salt, &answer);
-                    let detail =
-                        audit::with_trace(change.detail.as_deref(), identity.trace.as_ref());
-                    let commitments = (&request, &response);
-                    let entry =
-                        identity.entry(action, object, "ok", commitments, detail.as_deref());
-                    tx.insert_audit(&entry)?;
-                }
-                Ok(change.answer)
+                work(tx)?.enter(tx, &identity, action, &request)
             })
             .await;
         self.hub.audit_bell.notify_one();
@@ -161,6 +179,30 @@ impl Call {
 }
 
 impl Identity {
+    /// The hub itself, or a link of it, does something that nobody asked for just now.
+    pub(crate) fn of_service(
+        workspace: &str,
+        actor: &str,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Self {
+        let caller = Caller {
+            agent_id: actor.to_owned(),
+            workspace_id: workspace.to_owned(),
+            role: Role::Service,
+            session_id: String::new(),
+            scopes: Scopes::default(),
+            chats: ChatGrant::None,
+            jti: String::new(),
+            iat: now,
+            exp: now,
+        };
+        let mut salt = [0; 16];
+        entropy.fill(&mut salt);
+        let request_id = RequestId(fresh_uid(entropy, now));
+        Self { caller: Arc::new(caller), now, request_id, salt, trace: None }
+    }
+
     /// The audit entry of this call.
     pub(crate) fn entry<'a>(
         &'a self,

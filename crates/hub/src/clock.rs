@@ -1,6 +1,7 @@
 //! Time and randomness, injected so that a test can replay any day.
 
 use protocol::Timestamp;
+use protocol::id::Uid;
 use ring::rand::SecureRandom;
 
 /// Where the time comes from.
@@ -13,6 +14,13 @@ pub trait Clock: Send + Sync + 'static {
 pub trait Entropy: Send + Sync + 'static {
     /// Fills the bytes with fresh randomness.
     fn fill(&self, bytes: &mut [u8]);
+}
+
+/// A fresh id.
+pub(crate) fn fresh_uid(entropy: &dyn Entropy, at: Timestamp) -> Uid {
+    let mut random = [0; 10];
+    entropy.fill(&mut random);
+    Uid::new(at, random)
 }
 
 /// The machine's clock.

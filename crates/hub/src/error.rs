@@ -90,6 +90,17 @@ pub enum Error {
         /// How to connect it.
         instructions: String,
     },
+    /// A service does not accept what a link was given, or cannot be asked.
+    #[error("{service} cannot be linked: {reason}")]
+    LinkFailed {
+        /// Which.
+        service: String,
+        /// Why, and what a person has to do.
+        reason: String,
+    },
+    /// A request that claims to be a service's is not.
+    #[error("this request is not from the service: its signature is missing or wrong")]
+    HookRefused,
     /// A parameter of a chat tool is not what it must be.
     #[error("{message}")]
     InvalidParameter {
@@ -200,7 +211,10 @@ impl Error {
             }
             Self::SourceNotFound { .. } => ErrorCode::SourceNotFound,
             Self::ChatNotFound { .. } => ErrorCode::ChatNotFound,
-            Self::SourceNotConnected { .. } => ErrorCode::SourceNotConnected,
+            Self::SourceNotConnected { .. } | Self::LinkFailed { .. } => {
+                ErrorCode::SourceNotConnected
+            }
+            Self::HookRefused => ErrorCode::Unauthorized,
             Self::InvalidParameter { .. } => ErrorCode::InvalidParameter,
             Self::StreamingNotSupported { .. } => ErrorCode::StreamingNotSupported,
             Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
@@ -250,6 +264,10 @@ impl Error {
             Self::SourceNotConnected { .. } => {
                 Some("pass offline: true to read what is held already".to_owned())
             }
+            Self::LinkFailed { .. } => Some(
+                "mend that and try again, or pass unchecked: true (--force) to store the link as it is"
+                    .to_owned(),
+            ),
             Self::StreamingNotSupported { .. } => Some(
                 "wait_for_messages and get_messages show what arrives there; list_sources says \
                  which sources stream"

@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::audit::{Commitment, OwnedEntry, SealKey, Sealer};
 use crate::call::{Call, Identity, Trace};
-use crate::clock::{Clock, Entropy};
+use crate::clock::{Clock, Entropy, fresh_uid};
 use crate::duties::{self, Duties};
 use crate::identity::{KeyRing, Revocations};
-use crate::links::Links;
+use crate::links::{Intake, LinkParts, Links};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
@@ -69,6 +69,8 @@ pub struct Parts {
     pub search: SearchIndex,
     /// The index of what chats contain.
     pub containment: ContainmentIndex,
+    /// What links are made of.
+    pub links: LinkParts,
 }
 
 /// The hub itself.
@@ -81,7 +83,7 @@ pub struct Hub {
     pub search: SearchIndex,
     /// What can be found in chats.
     pub containment: ContainmentIndex,
-    /// How links are doing.
+    /// Its links, and how each is doing.
     pub links: Links,
     /// What it counts.
     pub metrics: Metrics,
@@ -107,20 +109,30 @@ impl Hub {
     /// Starts the hub on an open store, and its duties.
     pub fn start(parts: Parts) -> (Arc<Self>, Duties) {
         let Parts { store, settings, clock, entropy, keys, revocations, .. } = parts;
-        let Parts { seal_key, search, containment, .. } = parts;
+        let Parts { seal_key, search, containment, links, .. } = parts;
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
+        let (live, audit_bell) = (Arc::<Live>::default(), Arc::<Notify>::default());
+        let intake = Intake {
+            store: store.clone(),
+            live: Arc::clone(&live),
+            clock: Arc::clone(&clock),
+            entropy: Arc::clone(&entropy),
+            audit_bell: Arc::clone(&audit_bell),
+            expiry_bell: Notify::new(),
+        };
+        let name = format!("hub_{}", fresh_uid(&*entropy, clock.now()));
         let hub = Arc::new(Self {
             sealer: Sealer::new(store.clone(), seal_key),
             store,
-            live: Arc::default(),
+            live,
             metrics: Metrics::default(),
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
             search,
             containment,
-            links: Links::default(),
-            audit_bell: Arc::default(),
+            links: Links::new(links, intake, name),
+            audit_bell,
             places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
             waiting: AtomicUsize::new(0),
             keys,
@@ -184,6 +196,11 @@ impl Hub {
     /// Where its time comes from.
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.clock)
+    }
+
+    /// Where its randomness comes from.
+    pub(crate) fn entropy(&self) -> Arc<dyn Entropy> {
+        Arc::clone(&self.entropy)
     }
 
     /// Fresh random bytes.

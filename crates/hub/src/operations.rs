@@ -4,6 +4,7 @@ use crate::admin::{IssueToken, ListTokens, ReadAudit, RevokeToken};
 use crate::agents::{HeartbeatSession, ListSessions};
 use crate::catalogue::{Catalogue, Entry};
 use crate::chats::{AddMessages, GetContext, GetMessages, ListChats, ListSources};
+use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
@@ -31,6 +32,10 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<GetMessages>(),
         Entry::of::<GetContext>(),
         Entry::of::<AddMessages>(),
+        Entry::of::<AddLink>(),
+        Entry::of::<ListLinks>(),
+        Entry::of::<CheckLink>(),
+        Entry::of::<RemoveLink>(),
         Entry::of::<HeartbeatSession>(),
         Entry::of::<ListSessions>(),
         Entry::of::<IssueToken>(),

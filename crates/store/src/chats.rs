@@ -284,6 +284,16 @@ impl Tx<'_> {
         )
     }
 
+    /// The stretch that holds a moment.
+    pub fn held_at(&mut self, thread_row: i64, at_ms: i64) -> Result<Option<HeldRow>> {
+        self.query_one(
+            "SELECT from_ms, to_ms FROM chat_held
+             WHERE thread = ?1 AND from_ms <= ?2 AND to_ms >= ?2",
+            &[thread_row.into(), at_ms.into()],
+            |row| Ok(HeldRow { from_ms: row.int(0)?, to_ms: row.int(1)? }),
+        )
+    }
+
     /// Adds a stretch, and joins it with those it touches.
     pub fn add_held(&mut self, thread_row: i64, new: HeldRow) -> Result<()> {
         let touching = self.query(

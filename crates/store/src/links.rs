@@ -34,6 +34,17 @@ pub struct LinkRow {
     pub created: Timestamp,
 }
 
+/// What a link holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkTotals {
+    /// Chats.
+    pub chats: i64,
+    /// Messages.
+    pub messages: i64,
+    /// Chats whose past has not been read to the end, or that may have missed something.
+    pub chats_to_read: i64,
+}
+
 /// A link to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct NewLink<'a> {
@@ -125,6 +136,26 @@ impl Tx<'_> {
             &[limit_param(limit)],
             link_row,
         )
+    }
+
+    /// What a link holds.
+    pub fn link_totals(&mut self, row: i64) -> Result<LinkTotals> {
+        let totals = self.query_one(
+            "SELECT count(*), CAST(COALESCE(sum(c.messages), 0) AS BIGINT),
+                    CAST(COALESCE(sum(CASE WHEN c.history_done = 0 OR EXISTS
+                        (SELECT 1 FROM chat_gap g WHERE g.thread = c.thread)
+                        THEN 1 ELSE 0 END), 0) AS BIGINT)
+             FROM chat c WHERE c.link = ?1",
+            &[row.into()],
+            |row| {
+                Ok(LinkTotals {
+                    chats: row.int(0)?,
+                    messages: row.int(1)?,
+                    chats_to_read: row.int(2)?,
+                })
+            },
+        )?;
+        Ok(totals.unwrap_or_default())
     }
 
     /// Whether a link is still of this version.

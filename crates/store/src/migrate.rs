@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_threads.sql"),
     include_str!("../migrations/0002_trust.sql"),
     include_str!("../migrations/0003_chats.sql"),
+    include_str!("../migrations/0004_links.sql"),
 ];
 
 /// The schema this program writes.

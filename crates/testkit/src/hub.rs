@@ -1,10 +1,14 @@
 //! A hub on a throw-away store, with a clock the test moves and callers it names.
 
+use std::os::unix::fs::DirBuilderExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use connector_api::ConnectorKind;
+use connector_api::toolkit::{HttpClient, HttpSettings};
 use hub::audit::SealKey;
 use hub::identity::{IdentityConfig, KeyRing};
+use hub::links::{LinkParts, LinkVault};
 use hub::{Catalogue, Clock, Error, Hub, Input, Parts, Settings, SystemEntropy};
 use protocol::{Caller, Role, Timestamp};
 use ring::rand::SystemRandom;
@@ -52,7 +56,11 @@ struct Place {
     store: store::Settings,
     _folder: Option<tempfile::TempDir>,
     keys_folder: tempfile::TempDir,
+    connectors: Connectors,
 }
+
+/// The services a hub can be linked to.
+pub type Connectors = &'static [&'static dyn ConnectorKind];
 
 /// Which database a test runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,9 +108,14 @@ impl TestHub {
 
     /// A hub of this kind.
     pub fn with(on: On, settings: Settings) -> Self {
+        Self::with_connectors(on, settings, &[])
+    }
+
+    /// A hub that can be linked to these services.
+    pub fn with_connectors(on: On, settings: Settings, connectors: Connectors) -> Self {
         let (store, folder) = fresh_store(on);
         let keys_folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let place = Place { store, _folder: folder, keys_folder };
+        let place = Place { store, _folder: folder, keys_folder, connectors };
         Self::open(place, settings, Arc::default())
     }
 
@@ -122,6 +135,15 @@ impl TestHub {
                 .expect("a fresh index opens"),
             seal_key: SealKey::open(&place.keys_folder.path().join("keys"), &SystemRandom::new())
                 .expect("a fresh key can be made"),
+            links: LinkParts {
+                kinds: place.connectors,
+                http: HttpClient::new(&HttpSettings::default()).expect("a client can be made"),
+                vault: LinkVault::open(
+                    &place.keys_folder.path().join("keys"),
+                    &SystemRandom::new(),
+                )
+                .expect("a fresh key can be made"),
+            },
         });
         let catalogue = Arc::new(hub::catalogue());
         Self { hub, catalogue, clock, duties, place }
@@ -131,7 +153,13 @@ impl TestHub {
     #[must_use]
     pub fn beside(&self) -> Self {
         let keys_folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let place = Place { store: self.place.store.clone(), _folder: None, keys_folder };
+        // Hubs that share a database share the key of their links.
+        let keys = keys_folder.path().join("keys");
+        std::fs::DirBuilder::new().mode(0o700).create(&keys).expect("a folder can be made");
+        let from = self.place.keys_folder.path().join("keys").join("links.key");
+        std::fs::copy(from, keys.join("links.key")).expect("the key can be copied");
+        let (store, connectors) = (self.place.store.clone(), self.place.connectors);
+        let place = Place { store, _folder: None, keys_folder, connectors };
         Self::open(place, self.hub.settings.clone(), Arc::clone(&self.clock))
     }
 
@@ -142,6 +170,14 @@ impl TestHub {
         let clock = Arc::clone(&self.clock);
         let place = self.end().await;
         Self::open(place, settings, clock)
+    }
+
+    /// The database file, for those who look for what must not stand in it.
+    pub fn database_folder(&self) -> Option<&std::path::Path> {
+        match &self.place.store {
+            store::Settings::Sqlite { folder, .. } => Some(folder),
+            store::Settings::Postgres { .. } => None,
+        }
     }
 
     /// Calls an operation through the door.

@@ -7,4 +7,4 @@ pub mod hub;
 pub mod naughty;
 pub mod postgres;
 
-pub use crate::hub::{ManualClock, On, TestHub, caller, caller_in, generous};
+pub use crate::hub::{Connectors, ManualClock, On, TestHub, caller, caller_in, generous};

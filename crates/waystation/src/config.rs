@@ -2,11 +2,12 @@
 //!
 //! Nothing else in the program reads a setting from the environment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use connector_api::toolkit::HttpSettings;
 use hub::identity::IdentityConfig;
 use protocol::limits;
 use schemars::JsonSchema;
@@ -34,6 +35,8 @@ pub(crate) struct Config {
     pub(crate) limits: LimitsConfig,
     /// Who is believed.
     pub(crate) identity: IdentityConfig,
+    /// How links reach their services.
+    pub(crate) links: LinksConfig,
     /// What is logged.
     pub(crate) log: LogConfig,
 }
@@ -50,6 +53,7 @@ impl Default for Config {
             tls: TlsConfig::default(),
             limits: LimitsConfig::default(),
             identity: IdentityConfig::default(),
+            links: LinksConfig::default(),
             log: LogConfig::default(),
         }
     }
@@ -137,6 +141,25 @@ impl Default for LimitsConfig {
             session_fresh_seconds: limits::SESSION_FRESH_MS / 1_000,
             idempotency_window_hours: 0,
         }
+    }
+}
+
+/// How links reach their services.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LinksConfig {
+    /// Names that may resolve to private addresses, such as that of a signal-cli daemon in the same
+    /// network.
+    pub(crate) private_hosts: BTreeSet<String>,
+    /// Certificates of authorities to trust beside the system's, PEM.
+    pub(crate) ca_file: PathBuf,
+}
+
+impl LinksConfig {
+    /// The settings of their client.
+    pub(crate) fn http_settings(&self) -> HttpSettings {
+        let ca_file = Some(&self.ca_file).filter(|path| !path.as_os_str().is_empty());
+        HttpSettings { ca_file: ca_file.cloned(), private_hosts: self.private_hosts.clone() }
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use connector_api::toolkit::HttpClient;
 use edge::local::{Owner, OwnerInfo, Sockets};
 use edge::server::Listening;
 use edge::tls::{Certificate, Tls};
@@ -14,6 +15,7 @@ use edge::{App, Fairness, WebSettings};
 use hub::audit::SealKey;
 use hub::duties::Duties;
 use hub::identity::{KeyRing, Revocations, Verifier};
+use hub::links::{LinkParts, LinkVault};
 use hub::{Clock, Hub, Parts, SystemClock, SystemEntropy};
 use protocol::{Caller, limits};
 use ring::rand::SystemRandom;
@@ -79,6 +81,12 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         search: SearchIndex::open(&place.folder)?,
         containment: ContainmentIndex::open(&place.folder, SEARCHERS)?,
         seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
+        links: LinkParts {
+            kinds: connectors::ALL,
+            http: HttpClient::new(&config.links.http_settings())
+                .context("cannot make the client of links")?,
+            vault: LinkVault::open(&place.keys(), &SystemRandom::new())?,
+        },
     });
     let web = WebSettings {
         allowed_hosts: config.allowed_hosts.clone(),

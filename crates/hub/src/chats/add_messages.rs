@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use store::{LinkRow, NewLink, Tx};
 
 use super::take::{self, Taken};
-use super::{TOOLSET, rules};
+use super::rules;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -57,7 +57,7 @@ impl Operation for AddMessages {
     const ROUTE: Route = Route::post("/v1/sources/{source}/messages");
     const SCOPE: Scope = Scope::Admin;
     const EFFECT: Effect = Effect::Set;
-    const TOOLSET: &'static str = TOOLSET;
+    const TOOLSET: &'static str = "admin";
     type Output = AddMessagesOutput;
 
     async fn run(self, call: &Call) -> Result<AddMessagesOutput> {
@@ -68,6 +68,7 @@ impl Operation for AddMessages {
             protocol::validate::line(&mark.fingerprint, limits::NAME_CHARS_MAX)
                 .field("import.fingerprint")?;
         }
+        let expires = self.facts.messages.iter().any(|message| message.expires_at.is_some());
         let identity = Arc::clone(&call.identity);
         let hub = Arc::clone(&call.hub);
         let output = call
@@ -88,6 +89,9 @@ impl Operation for AddMessages {
                 })
             })
             .await?;
+        if expires {
+            call.hub.links.expiry_bell().notify_one();
+        }
         for thread in &output.taken.threads {
             call.hub.live.announce_chat(*thread);
         }

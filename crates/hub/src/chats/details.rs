@@ -61,6 +61,21 @@ impl Details {
         self.content.unwrap_or(ContentType::Text)
     }
 
+    /// Whether its words are gone for good.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.deleted_at.is_some() || self.expired_at.is_some()
+    }
+
+    /// Its time is up: that it was there stays, and where.
+    pub(crate) fn expire(&mut self, at: Timestamp) {
+        self.expired_at = Some(at);
+        self.attachments.clear();
+        self.reactions.clear();
+        self.extra.clear();
+        self.forwarded_from = None;
+        self.cut_bytes = None;
+    }
+
     /// As it is stored; nothing for a plain text.
     pub(crate) fn to_text(&self) -> Result<Option<String>> {
         if *self == Self::default() {

@@ -1,8 +1,10 @@
 //! Duties: the hub's background loops. Each has an owner that awaits it and a token that ends it.
 mod audit_reads;
 mod containment_index;
+mod expiry;
 mod other_hubs;
 mod search_index;
+mod sync;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -55,6 +57,10 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     let (store, index) = (hub.store.clone(), hub.containment.clone());
     let live = Arc::clone(&hub.live);
     duties.spawn("containment_index", |stop| containment_index::run(store, index, live, stop));
+    let links = Arc::clone(hub);
+    duties.spawn("sync", |stop| sync::run(links, stop));
+    let messages = Arc::clone(hub);
+    duties.spawn("expiry", |stop| expiry::run(messages, stop));
     if hub.store.engine() == Engine::Postgres {
         let (store, live, clock) = (hub.store.clone(), Arc::clone(&hub.live), hub.clock());
         let revocations = Arc::clone(&hub.revocations);

@@ -1,15 +1,12 @@
-//! How the links of this hub are doing right now. Nothing here is the truth: a restart begins anew.
-
-use std::collections::HashMap;
+//! How a link is doing right now. Nothing here is the truth: a restart begins anew.
 
 use connector_api::Capabilities;
-use parking_lot::Mutex;
 use protocol::Timestamp;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How a link is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkStatus {
     /// There is no account behind it: it holds what was imported.
@@ -40,32 +37,27 @@ pub struct LinkState {
     pub capabilities: Capabilities,
 }
 
+/// What other hubs on the same database are told of it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct ToldState {
+    pub(super) status: LinkStatus,
+    pub(super) reason: String,
+    pub(super) since_ms: i64,
+}
+
 impl LinkState {
     /// Whether what happens at the service is told as it happens.
     pub const fn is_streaming(&self) -> bool {
         self.capabilities.stream || self.capabilities.hooks
     }
-}
 
-/// How every link with an account is doing.
-#[derive(Debug, Default)]
-pub struct Links {
-    states: Mutex<HashMap<i64, LinkState>>,
-}
-
-impl Links {
-    /// How a link is doing; `None` before anybody has looked.
-    pub fn state(&self, link_row: i64) -> Option<LinkState> {
-        self.states.lock().get(&link_row).cloned()
-    }
-
-    /// A link is doing otherwise now.
-    pub fn set(&self, link_row: i64, state: LinkState) {
-        self.states.lock().insert(link_row, state);
-    }
-
-    /// A link is gone.
-    pub fn forget(&self, link_row: i64) {
-        self.states.lock().remove(&link_row);
+    /// As it is told to other hubs.
+    pub(super) fn told(&self) -> String {
+        let told = ToldState {
+            status: self.status,
+            reason: self.reason.clone(),
+            since_ms: self.since.as_ms(),
+        };
+        serde_json::to_string(&told).expect("a struct of text and numbers prints as JSON")
     }
 }

@@ -14,7 +14,8 @@ use crate::tx::{self, Tx};
 /// Before this release a checkpoint beside a writer could corrupt the file.
 const OLDEST_SAFE: i32 = 3_051_003;
 
-/// Opens the connection that writes.
+/// Opens the connection that writes. What it deletes is overwritten, because some of it must be
+/// forgotten: messages that expire, chats that are purged.
 pub(crate) fn open_writer(path: &Path) -> Result<Connection> {
     if rusqlite::version_number() < OLDEST_SAFE {
         return Err(StoreError::Corrupt { what: "SQLite library (it is older than 3.51.3)" });
@@ -29,6 +30,7 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection> {
          PRAGMA temp_store = MEMORY;
          PRAGMA mmap_size = 0;
          PRAGMA busy_timeout = 5000;
+         PRAGMA secure_delete = ON;
          PRAGMA cell_size_check = ON;",
     )?;
     keep_statements(&connection)?;

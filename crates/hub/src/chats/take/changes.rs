@@ -20,7 +20,7 @@ impl Taker<'_, '_> {
             Some(known) => {
                 let details = Details::from_text(known.details.as_deref())?;
                 let is_newer = fact.edited_at.is_none() || fact.edited_at > details.edited_at;
-                if details.deleted_at.is_some() || !is_newer {
+                if details.is_gone() || !is_newer {
                     self.taken.messages_known += 1;
                     return Ok(());
                 }
@@ -38,17 +38,19 @@ impl Taker<'_, '_> {
         before: Details,
     ) -> Result<()> {
         let at = fact.edited_at.unwrap_or(self.now);
+        let is_view_once = before.is_view_once || fact.is_view_once;
         let mut after = Details {
+            is_view_once,
             content: content(fact).or(before.content),
             edited_at: Some(at),
             extra: fact.extra.clone(),
             cut_bytes: None,
             ..before
         };
-        if !fact.attachments.is_empty() && !fact.is_view_once {
+        if !fact.attachments.is_empty() && !is_view_once {
             after.attachments.clone_from(&fact.attachments);
         }
-        let words = body(fact, &mut after);
+        let words = if is_view_once { String::new() } else { body(fact, &mut after) };
         let by = fact.sender_id.as_deref().map(|id| self.alias_of_id(id));
         let change = NewChange {
             before: known,
@@ -72,7 +74,7 @@ impl Taker<'_, '_> {
             return self.keep_early(thread_row, &id, early);
         };
         let mut details = Details::from_text(known.details.as_deref())?;
-        if details.deleted_at.is_some() {
+        if details.is_gone() {
             return Ok(());
         }
         details.deleted_at = Some(fact.at);

@@ -34,7 +34,7 @@ impl Taker<'_, '_> {
 
     fn known_message(&mut self, fact: &MessageFact, known: &ChatMessageRow) -> Result<()> {
         let details = Details::from_text(known.details.as_deref())?;
-        if fact.edited_at > details.edited_at && details.deleted_at.is_none() {
+        if fact.edited_at > details.edited_at && !details.is_gone() {
             return self.change_words(fact, known, details);
         }
         self.taken.messages_known += 1;
@@ -46,7 +46,13 @@ impl Taker<'_, '_> {
             self.sender(thread_row, fact.sender_id.as_deref(), fact.sender_name.as_deref())?;
         let reply_to = self.reply_to(thread_row, fact)?;
         let mut details = Details::of(fact);
-        let body = body(fact, &mut details);
+        let mut body = body(fact, &mut details);
+        // What comes after its time is never kept at all.
+        let due = fact.expires_at.filter(|due| *due <= self.now);
+        if let Some(due) = due {
+            body.clear();
+            details.expire(due);
+        }
         let details = details.to_text()?;
         let sent = sent(fact.sent_at);
         let open = self.open(&fact.chat_id)?;
@@ -66,7 +72,7 @@ impl Taker<'_, '_> {
             reply_to,
             remote_id: id,
         })?;
-        if let Some(expires) = fact.expires_at {
+        if let Some(expires) = fact.expires_at.filter(|_| due.is_none()) {
             self.tx.add_expiry(expires, thread_row, seq)?;
         }
         self.taken.messages_added += 1;

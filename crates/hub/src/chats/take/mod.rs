@@ -3,6 +3,7 @@
 //! Everything here runs inside a transaction and may be run again. Taking the same facts twice
 //! changes nothing the second time.
 mod changes;
+mod expire;
 mod message;
 mod people;
 
@@ -19,6 +20,8 @@ use serde::Serialize;
 use store::{ChatRow, HeldRow, LinkRow, NewChat, Tx};
 
 use crate::error::Result;
+
+pub(crate) use expire::expire;
 
 /// What taking facts did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]

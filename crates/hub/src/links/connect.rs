@@ -1,0 +1,33 @@
+//! From a stored link to its client.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use connector_api::{Connector, ConnectorError, LinkSettings};
+use store::LinkRow;
+
+use super::registry::Links;
+
+impl Links {
+    /// Builds the client of a stored link. The error says what a person has to do.
+    pub(super) fn connect(&self, link: &LinkRow) -> Result<Arc<dyn Connector>, ConnectorError> {
+        let setting = |reason: String| ConnectorError::Setting {
+            field: format!("link {}", link.name),
+            reason,
+        };
+        let kind = self.kind(&link.service).ok_or_else(|| {
+            setting(format!("is of {}, which this hub does not know", link.service))
+        })?;
+        let plain: BTreeMap<String, String> =
+            serde_json::from_str(&link.settings).map_err(|_| setting("is damaged".to_owned()))?;
+        let secrets = match &link.secrets {
+            Some(sealed) => self
+                .parts
+                .vault
+                .unseal(&link.workspace, &link.name, sealed)
+                .map_err(|error| setting(format!("cannot be used: {error}")))?,
+            None => BTreeMap::new(),
+        };
+        kind.connect(&LinkSettings { plain, secrets }, self.parts.http.clone())
+    }
+}

@@ -1,0 +1,101 @@
+//! Deleting what a link held: messages in portions, then their chats, then the link.
+//!
+//! For each message a change stays that names nothing but its number, so that the index of chats,
+//! which follows the changes, forgets it too.
+
+use protocol::Timestamp;
+
+use crate::error::Result;
+use crate::threads::limit_param;
+use crate::tx::Tx;
+
+impl Tx<'_> {
+    /// Deletes the oldest messages of a link, as they arrived; answers how many it deleted.
+    pub fn purge_messages(&mut self, link_row: i64, at: Timestamp, limit: usize) -> Result<u64> {
+        let first = self.query_one(
+            "SELECT c.thread FROM chat c WHERE c.link = ?1 AND EXISTS
+                 (SELECT 1 FROM message m WHERE m.thread = c.thread)
+             ORDER BY c.thread LIMIT 1",
+            &[link_row.into()],
+            |row| row.int(0),
+        )?;
+        let Some(thread) = first else { return Ok(0) };
+        let last = self.query(
+            "SELECT seq FROM message WHERE thread = ?1 ORDER BY seq LIMIT ?2",
+            &[thread.into(), limit_param(limit)],
+            |row| row.int(0),
+        )?;
+        let upto = last.last().copied().unwrap_or(0);
+        self.execute(
+            "UPDATE message_change SET body = NULL, metadata = NULL, by_alias = NULL
+             WHERE thread = ?1 AND seq <= ?2",
+            &[thread.into(), upto.into()],
+        )?;
+        self.execute(
+            "INSERT INTO message_change (thread, seq, message, kind, at_ms)
+             SELECT thread, seq, id, 1, CAST(?3 AS BIGINT) FROM message WHERE thread = ?1 AND seq <= ?2",
+            &[thread.into(), upto.into(), at.as_ms().into()],
+        )?;
+        self.execute(
+            "DELETE FROM message_expiry WHERE thread = ?1 AND seq <= ?2",
+            &[thread.into(), upto.into()],
+        )?;
+        self.execute(
+            "DELETE FROM message WHERE thread = ?1 AND seq <= ?2",
+            &[thread.into(), upto.into()],
+        )
+    }
+
+    /// Deletes chats of a link that hold no message any more; answers how many it deleted.
+    pub fn purge_chats(&mut self, link_row: i64, limit: usize) -> Result<u64> {
+        let threads = self.query(
+            "SELECT thread FROM chat WHERE link = ?1 ORDER BY thread LIMIT ?2",
+            &[link_row.into(), limit_param(limit)],
+            |row| row.int(0),
+        )?;
+        for thread in &threads {
+            for statement in [
+                "DELETE FROM chat_held WHERE thread = ?1",
+                "DELETE FROM chat_gap WHERE thread = ?1",
+                "DELETE FROM chat_former_id WHERE thread = ?1",
+                "DELETE FROM chat_speaker WHERE thread = ?1",
+                "DELETE FROM early_change WHERE thread = ?1",
+                "DELETE FROM chat WHERE thread = ?1",
+                "DELETE FROM thread WHERE id = ?1",
+            ] {
+                self.execute(statement, &[(*thread).into()])?;
+            }
+        }
+        Ok(u64::try_from(threads.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Forgets the ids that a link gave to people, and people who have no id left at any source.
+    pub fn purge_people(&mut self, workspace: &str, link_name: &str) -> Result<()> {
+        // The names of links hold neither of the signs that this pattern knows.
+        let pattern = format!("{link_name}/id/%");
+        self.execute(
+            "DELETE FROM person_alias WHERE workspace = ?1 AND alias LIKE ?2",
+            &[workspace.into(), pattern.as_str().into()],
+        )?;
+        // Numbers and handles alone are no reason to remember anybody.
+        self.execute(
+            "DELETE FROM person_alias WHERE workspace = ?1 AND person IN
+                 (SELECT p.id FROM person p WHERE p.workspace = ?1 AND NOT EXISTS
+                     (SELECT 1 FROM person_alias a
+                      WHERE a.person = p.id AND a.workspace = ?1 AND a.alias LIKE '%/id/%'))",
+            &[workspace.into()],
+        )?;
+        self.execute(
+            "DELETE FROM person WHERE workspace = ?1 AND NOT EXISTS
+                 (SELECT 1 FROM person_alias a WHERE a.person = person.id)",
+            &[workspace.into()],
+        )?;
+        Ok(())
+    }
+
+    /// Forgets who runs a link.
+    pub fn purge_lease(&mut self, link_row: i64) -> Result<()> {
+        self.execute("DELETE FROM link_lease WHERE link = ?1", &[link_row.into()])?;
+        Ok(())
+    }
+}

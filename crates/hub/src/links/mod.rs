@@ -22,6 +22,7 @@ mod state;
 mod vault;
 
 pub use add_link::AddLink;
+pub use connector_api::HookRequest;
 pub use check_link::CheckLink;
 pub use list_links::ListLinks;
 pub use registry::{LinkParts, Links};

@@ -16,10 +16,12 @@ use hyper_util::rt::TokioIo;
 use protocol::chat::{ChatGrant, ChatLists};
 use protocol::{Caller, Role, Scopes};
 use serde_json::{Value, json};
-use testkit::{TestHub, caller};
+use testkit::{On, TestHub, caller, generous};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use waystation_edge as edge;
+
+use crate::chats::services;
 
 pub(crate) const MODERN: &str = "2026-07-28";
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -52,7 +54,7 @@ pub(crate) fn app(hub: &TestHub) -> App {
 
 impl Edge {
     pub(crate) async fn start() -> Self {
-        let hub = TestHub::start();
+        let hub = TestHub::with_connectors(On::Sqlite, generous(), services::ALL);
         let server =
             Server::new(app(&hub), Who::Request).with_progress_interval(Duration::from_millis(5));
         let settings = HttpSettings { body_bytes_max: 64 * 1024, ..HttpSettings::default() };

@@ -49,7 +49,8 @@ async fn source_not_connected() {
         let error = era.refusal(&edge, OWNER, "list_chats", json!({ "source": "signal" })).await;
         assert_eq!(error["code"], "SOURCE_NOT_CONNECTED");
         let said = error["message"].as_str().unwrap();
-        let begins = "Source 'signal' is not connected: the phone logged this device out. ";
+        let begins = "Source 'signal' is not connected: the service refused the credentials: the \
+                      phone logged this device out. ";
         assert!(said.starts_with(begins), "{said}");
         assert!(said.contains("waystation link check signal"), "{said}");
         assert!(said.contains("waystation link add signal --name signal"), "{said}");

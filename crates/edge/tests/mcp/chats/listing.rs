@@ -33,7 +33,10 @@ async fn include_connection_status() {
         };
         assert_eq!(of("telegram")["is_connected"], true);
         assert_eq!(of("signal")["is_connected"], false);
-        assert_eq!(of("signal")["reason"], "the phone logged this device out");
+        assert_eq!(
+            of("signal")["reason"],
+            "the service refused the credentials: the phone logged this device out"
+        );
     }
 }
 

@@ -9,5 +9,6 @@ mod messages;
 mod names;
 mod prompt;
 mod resource;
+pub(crate) mod services;
 mod streaming;
 mod world;

@@ -1,12 +1,9 @@
 //! What the stories share: sources in every state, a few people, and clients of both eras.
 
-use connector_api::Capabilities;
-use hub::links::{LinkState, LinkStatus};
 use protocol::Timestamp;
 use serde_json::{Value, json};
-use store::NewLink;
 
-use crate::edge::{Edge, named};
+use crate::edge::{Edge, named, soon};
 
 /// The person in charge, who sees every chat.
 pub(super) const OWNER: &str = "human/operator";
@@ -69,43 +66,27 @@ pub(super) enum Account {
     LoggedOut,
 }
 
-/// Makes a source with an account behind it.
-pub(super) async fn connect(edge: &Edge, source: &'static str, account: Account) {
-    let hub = &edge.hub.hub;
-    let row = hub
-        .store
-        .write(move |tx| {
-            tx.put_link(&NewLink {
-                workspace: "wk_mobile_core",
-                name: source,
-                service: source,
-                is_live: true,
-                settings: "{}",
-                secrets: None,
-                account: "",
-                created_by: "human",
-                at: Timestamp::from_ms(NOW_MS),
-            })
-        })
-        .await
-        .unwrap();
-    let state = LinkState {
-        status: match account {
-            Account::LoggedOut => LinkStatus::NeedsAttention,
-            Account::Streams | Account::Silent => LinkStatus::Connected,
-        },
-        reason: match account {
-            Account::LoggedOut => "the phone logged this device out".to_owned(),
-            Account::Streams | Account::Silent => String::new(),
-        },
-        since: Timestamp::from_ms(NOW_MS),
-        capabilities: Capabilities {
-            stream: account == Account::Streams,
-            chat_list: true,
-            ..Capabilities::default()
-        },
+/// Makes a source with an account behind it, and waits until it does as it should.
+pub(super) async fn connect(edge: &Edge, source: &str, account: Account) {
+    let (does, status) = match account {
+        Account::Streams => ("streams", "connected"),
+        Account::Silent => ("silent", "connected"),
+        Account::LoggedOut => ("logged_out", "needs_attention"),
     };
-    hub.links.set(row, state);
+    let owner = named(OWNER);
+    let input = json!({ "service": source, "name": source, "settings": { "account": does } });
+    edge.hub.ok(&owner, "add_link", input).await;
+    soon(async {
+        loop {
+            let sources = edge.hub.ok(&owner, "list_sources", json!({})).await;
+            let sources = sources["sources"].as_array().unwrap();
+            if sources.iter().any(|one| one["id"] == source && one["status"] == status) {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
 }
 
 /// Adds facts to a source, as a link or an import does.

@@ -84,9 +84,10 @@ impl From<HttpError> for ConnectorError {
                 Self::Setting { field: "base_url".to_owned(), reason: error.to_string() }
             }
             HttpError::TooLarge { .. } => Self::Protocol { reason: error.to_string() },
-            HttpError::NoAnswer(_) | HttpError::Silent | HttpError::Status(_) => {
-                Self::Unreachable { reason: error.to_string() }
-            }
+            HttpError::NoAnswer(_)
+            | HttpError::Silent
+            | HttpError::Status(_)
+            | HttpError::Broken(_) => Self::Unreachable { reason: error.to_string() },
         }
     }
 }

@@ -5,13 +5,15 @@
 
 mod foreign;
 pub mod signal;
+pub mod slack;
 pub mod telegram;
 pub mod whatsapp;
 
 use connector_api::ConnectorKind;
 
 /// Every service, in the order of the documentation.
-pub const ALL: &[&dyn ConnectorKind] = &[&telegram::Telegram, &signal::Signal, &whatsapp::WhatsApp];
+pub const ALL: &[&dyn ConnectorKind] =
+    &[&telegram::Telegram, &signal::Signal, &whatsapp::WhatsApp, &slack::Slack];
 
 /// A service by its name.
 pub fn kind(service: &str) -> Option<&'static dyn ConnectorKind> {

@@ -69,6 +69,8 @@ impl Entry {
             Some(Value::String(doc)) => doc,
             _ => String::new(),
         };
+        // An operation that takes nothing says so too.
+        input_schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
         let mut output_schema = schema::<O::Output>(Contract::Serialize);
         output_schema.remove("description");
         Self {

@@ -73,6 +73,7 @@ CREATE TABLE person (
     folded_name TEXT NOT NULL,
     is_self BIGINT NOT NULL
 );
+CREATE INDEX person_name ON person (workspace, folded_name);
 -- Every spelling of an identity; those that turn out to be one person share its row.
 CREATE TABLE person_alias (
     workspace TEXT NOT NULL,
@@ -88,6 +89,7 @@ CREATE TABLE chat_speaker (
     alias TEXT NOT NULL,
     PRIMARY KEY (thread, alias)
 );
+CREATE INDEX chat_speaker_alias ON chat_speaker (alias, thread);
 
 -- What a message was before it was changed or taken back, in the order of the changes.
 CREATE TABLE message_change (

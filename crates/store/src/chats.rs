@@ -138,6 +138,10 @@ impl Tx<'_> {
 
     /// A chat by its id at the source, or one that it had before.
     pub fn chat_by_remote(&mut self, link_row: i64, remote_id: &str) -> Result<Option<ChatRow>> {
+        // PostgreSQL takes no such sign, not even in a question.
+        if remote_id.contains('\0') {
+            return Ok(None);
+        }
         self.query_one(
             "SELECT c.thread, c.link, c.remote_id, c.type, c.name, c.participants, c.messages,
                     c.oldest_ms, c.newest_ms, c.history_cursor, c.history_done, t.head_seq
@@ -156,6 +160,9 @@ impl Tx<'_> {
         folded_name: &str,
         limit: usize,
     ) -> Result<Vec<ChatRow>> {
+        if folded_name.contains('\0') {
+            return Ok(Vec::new());
+        }
         self.query(
             "SELECT c.thread, c.link, c.remote_id, c.type, c.name, c.participants, c.messages,
                     c.oldest_ms, c.newest_ms, c.history_cursor, c.history_done, t.head_seq
@@ -291,6 +298,16 @@ impl Tx<'_> {
              WHERE thread = ?1 AND from_ms <= ?2 AND to_ms >= ?2",
             &[thread_row.into(), at_ms.into()],
             |row| Ok(HeldRow { from_ms: row.int(0)?, to_ms: row.int(1)? }),
+        )
+    }
+
+    /// The same for every chat of a link: the thread's row with each stretch, in order.
+    pub fn held_of_link(&mut self, link_row: i64, limit: usize) -> Result<Vec<(i64, HeldRow)>> {
+        self.query(
+            "SELECT h.thread, h.from_ms, h.to_ms FROM chat c JOIN chat_held h ON h.thread = c.thread
+             WHERE c.link = ?1 ORDER BY h.thread, h.from_ms LIMIT ?2",
+            &[link_row.into(), limit_param(limit)],
+            |row| Ok((row.int(0)?, HeldRow { from_ms: row.int(1)?, to_ms: row.int(2)? })),
         )
     }
 

@@ -107,6 +107,10 @@ impl Tx<'_> {
 
     /// A link by its name.
     pub fn link(&mut self, workspace: &str, name: &str) -> Result<Option<LinkRow>> {
+        // PostgreSQL takes no such sign, not even in a question.
+        if name.contains('\0') {
+            return Ok(None);
+        }
         self.query_one(
             "SELECT id, workspace, name, service, live, settings, secrets, account, stream_cursor,
                     version, created_ms

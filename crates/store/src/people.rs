@@ -103,6 +103,30 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// The people of a name, whatever its case.
+    pub fn people_named(
+        &mut self,
+        workspace: &str,
+        folded_name: &str,
+        limit: usize,
+    ) -> Result<Vec<PersonRow>> {
+        self.query(
+            "SELECT id, name, is_self FROM person WHERE workspace = ?1 AND folded_name = ?2
+             ORDER BY id LIMIT ?3",
+            &[workspace.into(), folded_name.into(), limit_param(limit)],
+            person_row,
+        )
+    }
+
+    /// The chats in which an alias has spoken, by thread row.
+    pub fn chats_of_speaker(&mut self, alias: &str, limit: usize) -> Result<Vec<i64>> {
+        self.query(
+            "SELECT thread FROM chat_speaker WHERE alias = ?1 ORDER BY thread LIMIT ?2",
+            &[alias.into(), limit_param(limit)],
+            |row| row.int(0),
+        )
+    }
+
     /// Who has spoken in a chat: the alias that stands in its messages, and the person behind it.
     pub fn speakers(&mut self, thread_row: i64, limit: usize) -> Result<Vec<(String, PersonRow)>> {
         self.query(

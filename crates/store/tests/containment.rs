@@ -228,7 +228,7 @@ async fn damage_that_is_found_while_searching_leads_to_a_new_file() {
     index.close();
     let path = folder.path().join("containment.db");
     let mut bytes = std::fs::read(&path).unwrap();
-    let from = 4 * 16_384;
+    let from = 4 * 4_096;
     bytes[from..].fill(0x5A);
     std::fs::write(&path, bytes).unwrap();
     let index = ContainmentIndex::open(folder.path(), 1).unwrap();

@@ -47,6 +47,8 @@ pub struct ApiAnswer {
     pub retry_after: Option<Duration>,
     /// `Date`: the moment it was, by the service's clock.
     pub date: Option<Timestamp>,
+    /// Headers, their names in lower case; those that are not text are left out.
+    pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
@@ -55,6 +57,11 @@ impl ApiAnswer {
     /// Whether the status is one of success.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
+    }
+
+    /// A header; the first where there are several. The name is in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -147,8 +154,9 @@ impl HttpClient {
         let status = answer.status().as_u16();
         let retry_after = retry_after(&answer);
         let date = date(&answer);
+        let headers = headers(&answer);
         let body = read(answer, bytes_max).await?;
-        Ok(ApiAnswer { status, retry_after, date, body })
+        Ok(ApiAnswer { status, retry_after, date, headers, body })
     }
 
     /// Makes a call whose answer does not end; [`ApiStream::next`] gives it piece by piece. The
@@ -224,6 +232,13 @@ fn date(answer: &reqwest::Response) -> Option<Timestamp> {
     let text = answer.headers().get("date")?.to_str().ok()?;
     let moment = jiff::fmt::rfc2822::parse(text).ok()?;
     Some(Timestamp::from_ms(moment.timestamp().as_millisecond()))
+}
+
+fn headers(answer: &reqwest::Response) -> Vec<(String, String)> {
+    let text = |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
+        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    };
+    answer.headers().iter().filter_map(text).collect()
 }
 
 /// Reads a body up to a limit.

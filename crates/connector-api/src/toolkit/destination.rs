@@ -49,6 +49,26 @@ impl Destination {
         Ok(Self { url })
     }
 
+    /// An address that the service at this one named: a file, or a WebSocket to connect to.
+    ///
+    /// It is judged as [`foreign`](Self::foreign), so that a service cannot send the hub inside,
+    /// save that one on this machine, or on a host the owner named, may name itself.
+    pub fn named(&self, text: &str) -> Result<Self, HttpError> {
+        let text = if let Some(rest) = text.strip_prefix("wss://") {
+            format!("https://{rest}")
+        } else if let Some(rest) = text.strip_prefix("ws://") {
+            format!("http://{rest}")
+        } else {
+            text.to_owned()
+        };
+        let url = parse(&text)?;
+        let is_here = |url: &Url| literal(url).is_some_and(address::is_loopback);
+        if url.host_str() == self.url.host_str() || (is_here(&url) && is_here(&self.url)) {
+            return Self::configured(&text);
+        }
+        Self::foreign(&text)
+    }
+
     /// The host, as the resolver will see it.
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
@@ -67,6 +87,11 @@ impl Destination {
 
     pub(super) fn url(&self) -> &Url {
         &self.url
+    }
+
+    /// The address itself, where the host is one.
+    pub(super) fn literal(&self) -> Option<IpAddr> {
+        literal(&self.url)
     }
 }
 
@@ -124,6 +149,24 @@ mod tests {
             assert!(Destination::foreign(bad).is_err(), "{bad}");
         }
         assert!(Destination::foreign("https://example.org/hook").is_ok());
+    }
+
+    #[test]
+    fn a_service_may_name_itself_and_what_is_public() {
+        let public = Destination::configured("https://slack.com/api").unwrap();
+        for good in ["wss://wss-primary.slack.com/link/?ticket=1", "https://slack.com:8443/file"] {
+            assert!(public.named(good).is_ok(), "{good}");
+        }
+        for bad in ["ws://127.0.0.1:1/", "wss://10.0.0.5/", "ws://slack.com/", "file:///etc/passwd"]
+        {
+            assert!(public.named(bad).is_err(), "{bad}");
+        }
+        let here = Destination::configured("http://127.0.0.1:8080/api").unwrap();
+        assert!(here.named("ws://127.0.0.1:8081/link").is_ok());
+        assert!(here.named("ws://10.0.0.5/link").is_err());
+        let inside = Destination::configured("https://10.0.0.5/api").unwrap();
+        assert!(inside.named("wss://10.0.0.5/link").is_ok());
+        assert!(inside.named("wss://10.0.0.6/link").is_err());
     }
 
     #[test]

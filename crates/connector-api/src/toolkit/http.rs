@@ -1,7 +1,8 @@
 //! The one outgoing HTTP client: ring under rustls, no redirects, no proxies, a cap on everything.
 //!
 //! Names are resolved here, every address is judged, and the connection goes to an address that
-//! passed. So a name that answers differently the second time gains nothing.
+//! passed. So a name that answers differently the second time gains nothing. A WebSocket goes out
+//! by the same rules.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -13,6 +14,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Certificate, redirect};
 
 use super::destination::Destination;
+use super::websocket::Ground;
 use super::{address, api};
 
 /// How the client is built.
@@ -51,6 +53,9 @@ pub enum HttpError {
     /// An answer other than success. Redirects count, because the client follows none.
     #[error("the answer had status {0}; check the address")]
     Status(u16),
+    /// A WebSocket that did not come about, or broke.
+    #[error("the connection broke: {0}")]
+    Broken(&'static str),
     /// An answer larger than the caller takes.
     #[error("the answer is larger than {bytes_max} bytes")]
     TooLarge {
@@ -63,6 +68,7 @@ pub enum HttpError {
 #[derive(Clone, Debug)]
 pub struct HttpClient {
     client: reqwest::Client,
+    ground: Arc<Ground>,
 }
 
 impl HttpClient {
@@ -70,7 +76,8 @@ impl HttpClient {
     pub fn new(settings: &HttpSettings) -> Result<Self, HttpError> {
         // The first caller in the process wins; a provider that is there already is ours too.
         rustls::crypto::ring::default_provider().install_default().ok();
-        let resolver = PublicResolver { private_hosts: Arc::new(settings.private_hosts.clone()) };
+        let private_hosts = Arc::new(settings.private_hosts.clone());
+        let resolver = PublicResolver { private_hosts: Arc::clone(&private_hosts) };
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("waystation/", env!("CARGO_PKG_VERSION")))
             .redirect(redirect::Policy::none())
@@ -82,7 +89,9 @@ impl HttpClient {
         if let Some(path) = &settings.ca_file {
             builder = builder.tls_certs_merge(certificates(path)?);
         }
-        builder.build().map(|client| Self { client }).map_err(HttpError::Setup)
+        let client = builder.build().map_err(HttpError::Setup)?;
+        let ground = Ground::new(private_hosts, settings.ca_file.clone());
+        Ok(Self { client, ground: Arc::new(ground) })
     }
 
     /// Fetches a document of at most `bytes_max` bytes.
@@ -96,6 +105,10 @@ impl HttpClient {
 
     pub(super) fn client(&self) -> &reqwest::Client {
         &self.client
+    }
+
+    pub(super) fn ground(&self) -> &Arc<Ground> {
+        &self.ground
     }
 }
 
@@ -126,15 +139,23 @@ impl Resolve for PublicResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let private_hosts = Arc::clone(&self.private_hosts);
         Box::pin(async move {
-            let may_be_private = private_hosts.contains(name.as_str());
             // The client puts the port of the URL in place of this one.
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let allowed: Vec<SocketAddr> =
-                found.filter(|to| may_be_private || address::is_public(to.ip())).collect();
+            let allowed = allowed_addresses(name.as_str(), 0, &private_hosts).await?;
             if allowed.is_empty() {
                 return Err(NoPublicAddress.into());
             }
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })
     }
+}
+
+/// The addresses of a name that the hub may connect to.
+pub(super) async fn allowed_addresses(
+    name: &str,
+    port: u16,
+    private_hosts: &BTreeSet<String>,
+) -> std::io::Result<Vec<SocketAddr>> {
+    let may_be_private = private_hosts.contains(name);
+    let found = tokio::net::lookup_host((name, port)).await?;
+    Ok(found.filter(|to| may_be_private || address::is_public(to.ip())).collect())
 }

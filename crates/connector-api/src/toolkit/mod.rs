@@ -4,7 +4,9 @@ pub mod address;
 mod api;
 pub mod destination;
 pub mod http;
+mod websocket;
 
 pub use api::{ApiAnswer, ApiRequest, ApiStream};
 pub use destination::Destination;
 pub use http::{HttpClient, HttpError, HttpSettings};
+pub use websocket::WebSocket;

@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn answer(status: u16) -> ApiAnswer {
-        ApiAnswer { status, retry_after: None, date: None, body: Vec::new() }
+        ApiAnswer { status, retry_after: None, date: None, headers: Vec::new(), body: Vec::new() }
     }
 
     #[test]

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{LinkRow, NewLink, Tx};
 
-use super::take::{self, Taken};
 use super::rules;
+use super::take::{self, Taken};
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -61,9 +61,9 @@ impl Operation for AddMessages {
     type Output = AddMessagesOutput;
 
     async fn run(self, call: &Call) -> Result<AddMessagesOutput> {
-        rules::source_name(&self.source)?;
+        rules::source_name("source", &self.source)?;
         let service = self.service.clone().unwrap_or_else(|| self.source.clone());
-        rules::source_name(&service)?;
+        rules::source_name("service", &service)?;
         if let Some(mark) = &self.import {
             protocol::validate::line(&mark.fingerprint, limits::NAME_CHARS_MAX)
                 .field("import.fingerprint")?;

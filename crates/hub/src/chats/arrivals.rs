@@ -131,7 +131,7 @@ impl Interest {
                 chats.extend(sight::chats(tx, caller, link)?);
             }
         }
-        match sight::sender_aliases(tx, &links, &chats, name) {
+        match sight::sender_aliases(tx, &caller.workspace_id, &links, &chats, name) {
             Ok(aliases) => Ok(Sender::Aliases(aliases)),
             Err(Error::InvalidParameter { .. }) => Ok(Sender::Named(name.to_owned())),
             Err(error) => Err(error),

@@ -1,13 +1,18 @@
 //! What an answer does not hold: a filter never shrinks silently, and neither does an archive.
 
+use std::collections::HashMap;
+
 use protocol::Timestamp;
-use protocol::limits::chats::GAPS_MAX;
+use protocol::limits::chats::{CHATS_MAX, GAPS_MAX};
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::{ChatRow, HeldRow, Tx};
 
 use super::rules::Range;
 use crate::error::Result;
+
+/// So few chats are looked up one by one.
+const ONE_BY_ONE_MAX: usize = 32;
 
 /// How much of what was asked for is held at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -44,8 +49,12 @@ pub(crate) fn of(
 ) -> Result<Coverage> {
     let mut coverage = Coverage { complete: true, ..Coverage::default() };
     let mut oldest = None;
+    let all = if chats.len() > ONE_BY_ONE_MAX { Some(held_of_all(tx, chats)?) } else { None };
     for (index, chat) in chats.iter().enumerate() {
-        let held = tx.held(chat.thread_row, GAPS_MAX)?;
+        let held = match &all {
+            Some(all) => all.get(&chat.thread_row).cloned().unwrap_or_default(),
+            None => tx.held(chat.thread_row, GAPS_MAX)?,
+        };
         let missing = missing(&held, range, now);
         coverage.complete &= missing.is_empty();
         let room = GAPS_MAX.saturating_sub(coverage.gaps.len());
@@ -64,6 +73,20 @@ pub(crate) fn of(
     }
     coverage.oldest_synced = oldest.map(Timestamp::from_ms);
     Ok(coverage)
+}
+
+/// What is held of each chat, with one question a link.
+fn held_of_all(tx: &mut Tx<'_>, chats: &[ChatRow]) -> Result<HashMap<i64, Vec<HeldRow>>> {
+    let mut links: Vec<i64> = chats.iter().map(|chat| chat.link_row).collect();
+    links.sort_unstable();
+    links.dedup();
+    let mut all: HashMap<i64, Vec<HeldRow>> = HashMap::new();
+    for link in links {
+        for (thread, held) in tx.held_of_link(link, CHATS_MAX)? {
+            all.entry(thread).or_default().push(held);
+        }
+    }
+    Ok(all)
 }
 
 /// Where the newest unbroken stretch begins.

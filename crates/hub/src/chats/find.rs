@@ -154,7 +154,9 @@ pub(crate) fn places(tx: &mut Tx<'_>, asked: &Asked) -> Result<Places> {
         }
     }
     let senders = match &asked.sender {
-        Some(sender) => Some(sight::sender_aliases(tx, &links, &chats, sender)?),
+        Some(sender) => {
+            Some(sight::sender_aliases(tx, &asked.caller.workspace_id, &links, &chats, sender)?)
+        }
         None => None,
     };
     let is_everything =

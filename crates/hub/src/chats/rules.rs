@@ -118,8 +118,8 @@ impl Cursor {
     }
 }
 
-/// The id of a source: `telegram`, `slack-work`.
-pub(crate) fn source_name(name: &str) -> Result<()> {
+/// The id of a source, in a field of this name: `telegram`, `slack-work`.
+pub(crate) fn source_name(field: &str, name: &str) -> Result<()> {
     let is_sign = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let fits = !name.is_empty()
         && name.len() <= SOURCE_ID_CHARS_MAX
@@ -129,7 +129,7 @@ pub(crate) fn source_name(name: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(
-        "source",
+        field,
         format_args!(
             "must have 1 to {SOURCE_ID_CHARS_MAX} lower-case letters, digits and hyphens, such as \
              slack-work"

@@ -1,9 +1,11 @@
 //! What a caller sees of the chats: a source or a chat outside its grant is not there.
 
+use std::collections::HashSet;
+
 use protocol::fold::fold;
-use protocol::limits::chats::{CANDIDATES_MAX, CHATS_MAX, LINKS_MAX};
+use protocol::limits::chats::{CANDIDATES_MAX, CHATS_MAX, LINKS_MAX, PERSON_ALIASES_MAX};
 use protocol::{Caller, chat::ChatGrant};
-use store::{ChatRow, LinkRow, Tx};
+use store::{ChatRow, LinkRow, PersonRow, Tx};
 
 use super::view;
 use crate::error::{Error, Result};
@@ -103,57 +105,61 @@ fn only(mut candidates: Vec<ChatRow>, link: &LinkRow, text: &str) -> Result<Opti
 /// Somebody who speaks in chats that a caller sees: every alias that stands in messages.
 pub(crate) fn sender_aliases(
     tx: &mut Tx<'_>,
+    workspace: &str,
     links: &[LinkRow],
     chats: &[ChatRow],
     text: &str,
 ) -> Result<Vec<String>> {
+    let visible: HashSet<i64> = chats.iter().map(|chat| chat.thread_row).collect();
+    let mut by_id = Vec::new();
+    for link in links {
+        by_id.extend(tx.person(workspace, &format!("{}/id/{text}", link.name))?);
+    }
+    let folded = fold(text);
+    let named = tx.people_named(workspace, &folded, CHATS_MAX)?;
+    let exact = named.iter().filter(|person| person.name == text).cloned().collect();
+    // Several people may share a name: whoever is asked for by it is all of them.
+    for people in [by_id, exact, named] {
+        let aliases = spoken(tx, &people, &visible)?;
+        if !aliases.is_empty() {
+            return Ok(aliases);
+        }
+    }
     let mut speakers = Vec::new();
     for chat in chats {
         speakers.extend(tx.speakers(chat.thread_row, CHATS_MAX)?);
     }
-    let folded = fold(text);
-    let is_id = |alias: &str| {
-        links.iter().any(|link| {
-            alias.strip_prefix(link.name.as_str()).and_then(|rest| rest.strip_prefix("/id/"))
-                == Some(text)
-        })
-    };
-    let by_id: Vec<i64> =
-        speakers.iter().filter(|(alias, _)| is_id(alias)).map(|(_, person)| person.row).collect();
-    let by = |fits: &dyn Fn(&str) -> bool| -> Vec<i64> {
-        speakers.iter().filter(|(_, person)| fits(&person.name)).map(|(_, p)| p.row).collect()
-    };
-    let ways: [Vec<i64>; 4] = [
-        by_id,
-        by(&|name| name == text),
-        by(&|name| fold(name) == folded),
-        by(&|name| !folded.is_empty() && fold(name).contains(&*folded)),
-    ];
-    let is_part = |way: usize| way == 3;
-    for (way, mut people) in ways.into_iter().enumerate() {
-        people.sort_unstable();
-        people.dedup();
-        // Two people may share a name; a part of a name must mean one of them.
-        if people.len() > 1 && is_part(way) {
-            return Err(ambiguous_sender(&speakers, &people, text));
-        }
-        if !people.is_empty() {
-            let aliases = speakers.iter().filter(|(_, person)| people.contains(&person.row));
-            let mut aliases: Vec<String> = aliases.map(|(alias, _)| alias.clone()).collect();
-            aliases.sort_unstable();
-            aliases.dedup();
-            return Ok(aliases);
-        }
+    let is_part = |name: &str| !folded.is_empty() && fold(name).contains(&*folded);
+    let mut people: Vec<PersonRow> =
+        speakers.iter().filter(|(_, p)| is_part(&p.name)).map(|(_, p)| p.clone()).collect();
+    people.sort_by_key(|person| person.row);
+    people.dedup_by_key(|person| person.row);
+    match people.as_slice() {
+        [] => Err(unknown_sender(&speakers, text)),
+        [_] => spoken(tx, &people, &visible),
+        several => Err(ambiguous_sender(several, text)),
     }
-    Err(unknown_sender(&speakers, text))
 }
 
-fn ambiguous_sender(speakers: &[(String, store::PersonRow)], people: &[i64], text: &str) -> Error {
-    let mut names: Vec<String> = speakers
-        .iter()
-        .filter(|(_, person)| people.contains(&person.row))
-        .map(|(_, person)| format!("'{}'", view::name(&person.name)))
-        .collect();
+/// The aliases under which people have spoken in some chats.
+fn spoken(tx: &mut Tx<'_>, people: &[PersonRow], chats: &HashSet<i64>) -> Result<Vec<String>> {
+    let mut aliases = Vec::new();
+    for person in people {
+        for alias in tx.aliases(person.row, PERSON_ALIASES_MAX)? {
+            let threads = tx.chats_of_speaker(&alias, CHATS_MAX)?;
+            if threads.iter().any(|thread| chats.contains(thread)) {
+                aliases.push(alias);
+            }
+        }
+    }
+    aliases.sort_unstable();
+    aliases.dedup();
+    Ok(aliases)
+}
+
+fn ambiguous_sender(people: &[PersonRow], text: &str) -> Error {
+    let mut names: Vec<String> =
+        people.iter().map(|person| format!("'{}'", view::name(&person.name))).collect();
     names.sort_unstable();
     names.dedup();
     names.truncate(CANDIDATES_MAX);
@@ -167,7 +173,7 @@ fn ambiguous_sender(speakers: &[(String, store::PersonRow)], people: &[i64], tex
     }
 }
 
-fn unknown_sender(speakers: &[(String, store::PersonRow)], text: &str) -> Error {
+fn unknown_sender(speakers: &[(String, PersonRow)], text: &str) -> Error {
     let mut names: Vec<String> =
         speakers.iter().map(|(_, person)| view::name(&person.name)).collect();
     names.sort_unstable();

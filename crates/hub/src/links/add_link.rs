@@ -80,19 +80,17 @@ impl Operation for AddLink {
             return Err(unknown_service(&links.services()));
         };
         let name = self.name.unwrap_or_else(|| self.service.clone());
-        rules::source_name(&name).map_err(|error| named(error, "name"))?;
+        rules::source_name("name", &name)?;
         let settings = sorted(kind, self.settings)?;
         let connector = kind.connect(&settings, links.parts.http.clone()).map_err(setting)?;
-        let account = if self.unchecked {
-            Account::default()
-        } else {
-            check(kind, &*connector).await?
-        };
+        let account =
+            if self.unchecked { Account::default() } else { check(kind, &*connector).await? };
         let sealed = (!settings.secrets.is_empty()).then(|| {
             let workspace = &call.caller().workspace_id;
             links.parts.vault.seal(call.hub.random(), workspace, &name, &settings.secrets)
         });
-        let stored = Stored { name, service: kind.service(), plain: settings.plain, sealed, account };
+        let stored =
+            Stored { name, service: kind.service(), plain: settings.plain, sealed, account };
         let output = store(call, stored).await?;
         links.announce_change();
         Ok(output)
@@ -208,14 +206,4 @@ fn unknown_service(known: &[&str]) -> Error {
         format!("the services are {}", known.join(", "))
     };
     Error::invalid_hint("service", "is not one this hub knows", hint)
-}
-
-fn named(error: Error, to: &str) -> Error {
-    match error {
-        Error::Invalid { field, message, hint } => {
-            let message = message.replacen(&field, to, 1);
-            Error::Invalid { field: to.to_owned(), message, hint }
-        }
-        other => other,
-    }
 }

@@ -1,15 +1,19 @@
 //! Tests that walk every operation there is, for ever: scopes, names, schemas, roles, workspaces.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use protocol::Role::{Observer, Operator, Orchestrator, Plugin, Service, Worker};
+use protocol::chat::ChatGrant;
 use protocol::{Caller, Role, Scope, Scopes};
 use serde_json::{Map, Value, json};
 use testkit::{TestHub, caller, caller_in};
 
+use crate::quiet;
+
 #[tokio::test]
 async fn nobody_gets_past_the_scope_of_any_operation() {
-    let hub = TestHub::start();
+    let hub = quiet::hub();
     for entry in hub.catalogue.entries() {
         let others = Scope::ALL.into_iter().filter(|scope| *scope != entry.scope);
         let scopes = others.fold(Scopes::default(), Scopes::with);
@@ -79,7 +83,9 @@ fn no_two_operations_share_a_name_or_a_route() {
 enum About {
     /// A thread: foreign and missing ones are not found, outsiders are forbidden.
     Thread,
-    /// A token: foreign and missing ones are not found.
+    /// A chat: it is not found by whoever is not given it, be it foreign, missing or just not theirs.
+    Chat,
+    /// A token or a link: foreign and missing ones are not found.
     Token,
     /// The caller's workspace, named in the payload: another one is out of scope.
     NamedWorkspace,
@@ -184,6 +190,60 @@ pub(crate) const MATRIX: &[Row] = &[
         input: |o| json!({ "thread_id": o.thread, "participants": [o.caller] }),
     },
     Row {
+        operation: "list_sources",
+        about: About::OwnWorkspace,
+        roles: SEERS,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "list_chats",
+        about: About::Chat,
+        roles: SEERS,
+        input: |o| json!({ "source": o.source }),
+    },
+    Row {
+        operation: "get_messages",
+        about: About::Chat,
+        roles: SEERS,
+        input: |o| json!({ "source": o.source, "chat": "canary" }),
+    },
+    Row {
+        operation: "get_context",
+        about: About::Chat,
+        roles: SEERS,
+        input: |o| json!({ "message_id": o.chat_message }),
+    },
+    Row {
+        operation: "add_messages",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |o| json!({ "source": o.source, "facts": {} }),
+    },
+    Row {
+        operation: "add_link",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({ "service": "quiet" }),
+    },
+    Row {
+        operation: "list_links",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "check_link",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "name": o.link }),
+    },
+    Row {
+        operation: "remove_link",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "name": o.link }),
+    },
+    Row {
         operation: "heartbeat_session",
         about: About::NamedWorkspace,
         roles: AGENTS,
@@ -231,7 +291,13 @@ pub(crate) struct Objects {
     thread: String,
     message: String,
     jti: String,
+    source: String,
+    chat_message: String,
+    link: String,
 }
+
+/// Every source of these tests has a name of its own.
+static SOURCES: AtomicUsize = AtomicUsize::new(0);
 
 impl Objects {
     /// Fresh ones in a workspace, in which an agent takes part. Their text is a canary.
@@ -246,7 +312,20 @@ impl Objects {
         hub.ok(&owner, "heartbeat_session", beat).await;
         let token = json!({ "agent_id": format!("canary_{workspace}") });
         let jti = text(&hub.ok(&owner, "issue_token", token).await, "jti");
-        Self { workspace, caller: agent.to_owned(), thread, message, jti }
+        let number = SOURCES.fetch_add(1, Ordering::Relaxed);
+        let (source, link) = (format!("source-{number}"), format!("link-{number}"));
+        let said = json!({
+            "chat_id": "canary", "message_id": "1", "sent_at": "2026-02-17T11:00:00Z",
+            "text": format!("canary {workspace}"),
+        });
+        let input = json!({ "source": source, "facts": { "messages": [said] } });
+        hub.ok(&owner, "add_messages", input).await;
+        let input = json!({ "source": source, "chat": "canary" });
+        let said = hub.ok(&owner, "get_messages", input).await;
+        let chat_message = text(&said["messages"][0], "id");
+        hub.ok(&owner, "add_link", json!({ "service": "quiet", "name": link })).await;
+        let caller = agent.to_owned();
+        Self { workspace, caller, thread, message, jti, source, chat_message, link }
     }
 
     /// Well-formed names of things that are not there.
@@ -257,6 +336,9 @@ impl Objects {
             thread: "th_01JXYZ0000000000000000000".to_owned(),
             message: "msg_0000000000G00000000000000".to_owned(),
             jti: "jti_01JXYZ0000000000000000000".to_owned(),
+            source: "no-source".to_owned(),
+            chat_message: "msg_0000000000G00000000000000".to_owned(),
+            link: "no-link".to_owned(),
         }
     }
 }
@@ -273,19 +355,22 @@ fn every_operation_stands_in_the_matrix() {
 
 #[tokio::test]
 async fn every_role_gets_what_the_matrix_says_in_its_own_workspace() {
-    let hub = TestHub::start();
+    let hub = quiet::hub();
     for (row, role) in cells() {
         let agent = format!("the_{role}");
-        let by = caller(&agent, role);
+        let by = caller_for(row, &agent, role);
         let own = Objects::fresh(&hub, OWN, &agent).await;
         let expected = if row.roles.contains(&role) { "ok" } else { "FORBIDDEN" };
         assert_eq!(outcome(&hub, &by, row, &own).await.0, expected, "{} {role}", row.operation);
         // Somebody of the same workspace who does not take part.
         let outside = Objects::fresh(&hub, OWN, "somebody_else").await;
         let outsider = Objects { caller: agent, ..outside };
-        let expected = match (row.about, role.has_authority()) {
-            (About::Thread, false) => "FORBIDDEN",
-            _ => expected,
+        let (expected, by) = match (row.about, role.has_authority()) {
+            (About::Thread, false) => ("FORBIDDEN", by),
+            (About::Chat, _) if expected == "ok" => {
+                (not_found(row), Arc::new(Caller { chats: ChatGrant::None, ..(*by).clone() }))
+            }
+            _ => (expected, by),
         };
         let (code, _) = outcome(&hub, &by, row, &outsider).await;
         assert_eq!(code, expected, "{} {role} outside", row.operation);
@@ -295,26 +380,46 @@ async fn every_role_gets_what_the_matrix_says_in_its_own_workspace() {
 
 #[tokio::test]
 async fn a_foreign_object_answers_exactly_like_a_missing_one() {
-    let hub = TestHub::start();
+    let hub = quiet::hub();
     for (row, role) in cells() {
         let agent = format!("the_{role}");
-        let by = caller(&agent, role);
+        let by = caller_for(row, &agent, role);
         let foreign = Objects::fresh(&hub, OTHER, &agent).await;
         let (code, told) = outcome(&hub, &by, row, &foreign).await;
         let (missing_code, missing) = outcome(&hub, &by, row, &Objects::missing(&agent)).await;
         let expected = match (row.roles.contains(&role), row.about) {
             (false, _) => ("FORBIDDEN", "FORBIDDEN"),
             (true, About::Thread | About::Token) => ("NOT_FOUND", "NOT_FOUND"),
+            (true, About::Chat) => (not_found(row), not_found(row)),
             (true, About::NamedWorkspace) => ("OUT_OF_SCOPE_WORKSPACE", "ok"),
             (true, About::OwnWorkspace) => ("ok", "ok"),
         };
         assert_eq!((code, missing_code), expected, "{} {role}", row.operation);
         if code != "ok" && row.about != About::NamedWorkspace {
+            // A refusal may name what was asked for, and nothing else.
+            let told = told.replace(&foreign.source, "no-source");
             assert_eq!(told, missing, "{} {role} tells foreign from missing", row.operation);
         }
         assert!(!told.contains("wk_other"), "{} {role} shows {told}", row.operation);
     }
     hub.stop().await;
+}
+
+/// What a chat that is not there is called by an operation.
+fn not_found(row: &Row) -> &'static str {
+    match row.operation {
+        "get_context" => "NOT_FOUND",
+        _ => "SOURCE_NOT_FOUND",
+    }
+}
+
+/// A caller of a role; where chats are the matter, one who is given all of them.
+fn caller_for(row: &Row, agent: &str, role: Role) -> Arc<Caller> {
+    let by = caller(agent, role);
+    match row.about {
+        About::Chat => Arc::new(Caller { chats: ChatGrant::All, ..(*by).clone() }),
+        _ => by,
+    }
 }
 
 fn cells() -> impl Iterator<Item = (&'static Row, Role)> {

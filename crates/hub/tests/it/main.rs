@@ -14,6 +14,7 @@ mod model;
 mod other_hubs;
 mod participants;
 mod posting;
+mod quiet;
 mod reading;
 mod restart;
 mod schema_walk;

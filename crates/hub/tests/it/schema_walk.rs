@@ -2,9 +2,10 @@
 
 use protocol::Role;
 use serde_json::{Map, Value, json};
-use testkit::{TestHub, caller};
+use testkit::caller;
 
 use crate::catalogue_walk::{MATRIX, OWN, Objects};
+use crate::quiet;
 
 /// Refusals that the state makes, not the schema: a value may be well-formed and still be too much.
 const RULES_OF_STATE: [&str; 2] = ["in one thread", "more than the role"];
@@ -86,7 +87,7 @@ fn choices(schema: &Map<String, Value>) -> Vec<String> {
 
 #[tokio::test]
 async fn every_bound_of_every_schema_is_the_bound_of_its_check() {
-    let hub = TestHub::start();
+    let hub = quiet::hub();
     let operator = caller("the_operator", Role::Operator);
     let mut tried = 0;
     for row in MATRIX {
@@ -99,11 +100,17 @@ async fn every_bound_of_every_schema_is_the_bound_of_its_check() {
                 input[field] = probe.value.clone();
                 let answer = hub.call(&operator, row.operation, input).await;
                 let refused = answer.err().map(|error| error.body("req".to_owned()));
+                // A field that is for chats alone says so, whatever stands in it.
+                if refused.as_ref().is_some_and(|error| error.message.contains("goes together")) {
+                    continue;
+                }
                 let is_refused = refused.as_ref().is_some_and(|error| {
                     let at = error.field.as_deref().unwrap_or_default();
                     let names_it = at == field || at.starts_with(&format!("{field}["));
                     let by_state = RULES_OF_STATE.iter().any(|rule| error.message.contains(rule));
-                    error.code.name() == "VALIDATION_ERROR" && names_it && !by_state
+                    let is_invalid =
+                        matches!(error.code.name(), "VALIDATION_ERROR" | "INVALID_PARAMETER");
+                    is_invalid && names_it && !by_state
                 });
                 let shown: String = probe.value.to_string().chars().take(80).collect();
                 let place = format!("{}.{field} = {shown}", row.operation);
@@ -132,6 +139,11 @@ fn what_a_check_bounds_the_schema_says() {
         ("search_messages", "query", "maxLength"),
         ("summarize_thread", "max_messages", "minimum"),
         ("update_thread_status", "reason", "maxLength"),
+        ("get_messages", "limit", "maximum"),
+        ("get_messages", "offset", "maximum"),
+        ("get_messages", "search", "maxLength"),
+        ("list_chats", "limit", "maximum"),
+        ("get_context", "before", "maximum"),
         ("heartbeat_session", "runtime", "pattern"),
         ("heartbeat_session", "cwd", "maxLength"),
         ("issue_token", "agent_id", "pattern"),

@@ -5,6 +5,7 @@ pub mod containment;
 pub mod import;
 pub mod links;
 pub mod mcp;
+pub mod slack;
 pub mod summary;
 
 use std::time::Duration;
@@ -141,6 +142,14 @@ pub const JWKS_REFETCH_MIN: Duration = Duration::from_secs(30);
 pub const EGRESS_TIMEOUT: Duration = Duration::from_secs(10);
 /// An answer of a service's API, unless the caller says otherwise.
 pub const API_ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// A message that comes in on a WebSocket of the hub's own.
+pub const WEBSOCKET_MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// What waits to be sent on a WebSocket whose other side does not read.
+pub const WEBSOCKET_QUEUED_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// After so much silence a WebSocket is asked whether it still stands.
+pub const WEBSOCKET_PING_AFTER: Duration = Duration::from_secs(10);
+/// After so much silence a WebSocket counts as broken.
+pub const WEBSOCKET_SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// Changes waiting for the writer; further ones are refused as overloaded.
 pub const WRITE_QUEUE_MAX: usize = 4_096;

@@ -198,7 +198,7 @@ impl Writer {
     /// What nobody waits for: sealing what is full, and erasing what was removed from the file's
     /// own log as well.
     fn tidy(&mut self) {
-        if let Err(error) = seal::seal_one(&mut self.connection, self.shared.shape) {
+        if let Err(error) = seal::seal(&mut self.connection, self.shared.shape) {
             self.shared.notice(&error);
             tracing::warn!(%error, "a full segment of the containment index was not sealed");
         }

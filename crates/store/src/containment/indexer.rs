@@ -265,8 +265,11 @@ pub(super) fn tail(tx: &Connection, thread: i64) -> Result<Option<(u32, Vec<u8>)
 /// Puts a growing end in place of the one before.
 pub(super) fn store_tail(tx: &Connection, head: &Head, data: &[u8]) -> Result<()> {
     tx.prepare_cached(
-        "REPLACE INTO tail (thread, workspace, newest_ms, oldest_ms, row_min, row_max, data)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO tail (thread, workspace, newest_ms, oldest_ms, row_min, row_max, data)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (thread) DO UPDATE SET workspace = excluded.workspace,
+             newest_ms = excluded.newest_ms, oldest_ms = excluded.oldest_ms,
+             row_min = excluded.row_min, row_max = excluded.row_max, data = excluded.data",
     )?
     .execute(params![
         head.thread,

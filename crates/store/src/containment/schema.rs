@@ -53,9 +53,9 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
 
 fn open_writer(path: &Path, shape: ContainmentShape) -> Result<(Connection, IndexProgress)> {
     let connection = Connection::open(path)?;
-    // Large pages hold whole blocks, so that a block is read at once and not copied together.
+    // A full block and a slab of signatures fit into a page, so that each is read at once.
     connection.execute_batch(
-        "PRAGMA page_size = 16384;
+        "PRAGMA page_size = 4096;
          PRAGMA journal_mode = WAL;
          PRAGMA synchronous = NORMAL;
          PRAGMA secure_delete = ON;
@@ -124,13 +124,8 @@ fn create(connection: &Connection, shape: ContainmentShape) -> Result<()> {
              oldest_ms INTEGER NOT NULL,
              heads BLOB NOT NULL
          );
-         -- Which blocks of a segment have a bit in their signature; none where the row is missing.
-         CREATE TABLE slice (
-             segment INTEGER NOT NULL,
-             bit INTEGER NOT NULL,
-             slots BLOB NOT NULL,
-             PRIMARY KEY (segment, bit)
-         ) WITHOUT ROWID;
+         -- Which blocks of a segment have a bit in their signature, for as many bits as fill a page.
+         CREATE TABLE slab (slab INTEGER PRIMARY KEY, slices BLOB NOT NULL);
          PRAGMA user_version = {FORMAT};
          COMMIT;",
     ))?;

@@ -4,13 +4,25 @@ use rusqlite::{Connection, params};
 
 use super::block::Head;
 use super::directory::Directory;
-use super::shape::ContainmentShape;
-use super::slots::Slots;
+use super::shape::{ContainmentShape, SLAB_SLICES};
 use super::young::Young;
 use crate::error::{Result, StoreError};
 
-/// Seals the oldest segment that is full and loose; `false` when there is none.
-pub(super) fn seal_one(connection: &mut Connection, shape: ContainmentShape) -> Result<bool> {
+/// Segments sealed in one go; a batch of very long messages fills several.
+const SEALED_AT_ONCE_MAX: usize = 32;
+
+/// Seals the segments that are full.
+pub(super) fn seal(connection: &mut Connection, shape: ContainmentShape) -> Result<()> {
+    for _ in 0..SEALED_AT_ONCE_MAX {
+        if !seal_one(connection, shape)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Seals the oldest segment that is full and not sealed; `false` when there is none.
+fn seal_one(connection: &mut Connection, shape: ContainmentShape) -> Result<bool> {
     let tx = connection.transaction()?;
     let blocks = i64::try_from(shape.segment_blocks).unwrap_or(i64::MAX);
     let count: i64 =
@@ -47,15 +59,15 @@ fn store_slices(
     let end = first.saturating_add(i64::try_from(shape.segment_blocks).unwrap_or(i64::MAX));
     let mut young = Young::new(shape);
     young.learn(tx, first, end)?;
-    let mut insert =
-        tx.prepare_cached("INSERT INTO slice (segment, bit, slots) VALUES (?1, ?2, ?3)")?;
-    for bit in 0..shape.signature_bits {
-        let slots = young.slots_with(bit);
-        if slots != Slots::default() {
-            let slots = slots.to_bytes();
-            let slots = slots.get(..shape.segment_blocks / 8);
-            insert.execute(params![segment, i64::try_from(bit).unwrap_or(i64::MAX), slots])?;
-        }
+    let mut insert = tx.prepare_cached("INSERT INTO slab (slab, slices) VALUES (?1, ?2)")?;
+    let bits: Vec<usize> = (0..shape.signature_bits).collect();
+    for bits in bits.chunks(SLAB_SLICES) {
+        let Some(first) = bits.first() else { continue };
+        let slices: Vec<u8> = bits
+            .iter()
+            .flat_map(|bit| young.slots_with(*bit).to_bytes().into_iter().take(shape.slice_bytes()))
+            .collect();
+        insert.execute(params![shape.slab_of(segment, *first).0, slices])?;
     }
     Ok(young.heads)
 }

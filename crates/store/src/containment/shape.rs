@@ -1,5 +1,8 @@
 //! How large the pieces of the index are.
 
+/// Bits whose blocks are stored together: in full segments they fill a page.
+pub(super) const SLAB_SLICES: usize = 31;
+
 /// The sizes of blocks, segments and signatures; a file of another shape is built anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContainmentShape {
@@ -15,13 +18,13 @@ pub struct ContainmentShape {
 }
 
 impl Default for ContainmentShape {
-    /// Three blocks fit into a page of the file.
+    /// A block fits into a page of the file.
     fn default() -> Self {
         Self {
-            block_bytes: 5_400,
+            block_bytes: 4_050,
             block_messages: 128,
             segment_blocks: 1_024,
-            signature_bits: 8_192,
+            signature_bits: 16_384,
         }
     }
 }
@@ -46,6 +49,19 @@ impl ContainmentShape {
     /// The segment of a block.
     pub(super) fn segment_of(self, block: i64) -> i64 {
         block.div_euclid(i64::try_from(self.segment_blocks).unwrap_or(i64::MAX))
+    }
+
+    /// Bytes of the set of blocks that have one bit.
+    pub(super) fn slice_bytes(self) -> usize {
+        self.segment_blocks / 8
+    }
+
+    /// The slab that holds a segment's blocks with a bit, and where they begin in it.
+    pub(super) fn slab_of(self, segment: i64, bit: usize) -> (i64, usize) {
+        let slabs = i64::try_from(self.signature_bits.div_ceil(SLAB_SLICES)).unwrap_or(i64::MAX);
+        let slab = i64::try_from(bit / SLAB_SLICES).unwrap_or(i64::MAX);
+        let slab = segment.saturating_mul(slabs).saturating_add(slab);
+        (slab, bit % SLAB_SLICES * self.slice_bytes())
     }
 
     /// What the file says about its own shape.

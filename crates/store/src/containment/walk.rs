@@ -17,7 +17,7 @@ use super::needle::Needle;
 use super::shape::ContainmentShape;
 use super::slots::Slots;
 use super::young::{Young, head};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::work;
 
 /// The time is looked at once in so many steps.
@@ -202,11 +202,11 @@ impl<'a> Walk<'a> {
     fn open(&mut self, segment: i64) -> Result<()> {
         let directory = self.task.directories.get(self.task.tx, segment)?;
         let visible = self.task.filter.slots(&directory);
-        let mut slice = self
-            .task
-            .tx
-            .prepare_cached("SELECT slots FROM slice WHERE segment = ?1 AND bit = ?2")?;
-        let slots = self.narrowed(visible, |bit| slots_with(&mut slice, segment, bit))?;
+        let shape = self.task.shape;
+        let mut slab = self.task.tx.prepare_cached("SELECT slices FROM slab WHERE slab = ?1")?;
+        let slots = self.narrowed(visible, |bit| {
+            slots_with(&mut slab, shape.slab_of(segment, bit), shape.slice_bytes())
+        })?;
         for slot in slots.iter() {
             let Some(head) = directory.heads.get(slot) else { continue };
             let slot = i64::try_from(slot).unwrap_or(0);
@@ -242,10 +242,15 @@ impl Task<'_> {
     }
 }
 
-/// The blocks of a segment that have a bit in their signature.
-fn slots_with(slice: &mut CachedStatement<'_>, segment: i64, bit: usize) -> Result<Slots> {
-    let bit = i64::try_from(bit).unwrap_or(i64::MAX);
-    let slots =
-        slice.query_row([segment, bit], |row| Ok(Slots::from_bytes(row.get_ref(0)?.as_blob()?)));
-    Ok(slots.optional()?.unwrap_or_default())
+/// The blocks whose bits stand somewhere in a slab.
+fn slots_with(
+    select: &mut CachedStatement<'_>,
+    (slab, from): (i64, usize),
+    bytes: usize,
+) -> Result<Slots> {
+    let slots = select.query_row([slab], |row| {
+        let slices = row.get_ref(0)?.as_blob()?;
+        Ok(slices.get(from..from + bytes).map(Slots::from_bytes))
+    })?;
+    slots.ok_or(StoreError::Corrupt { what: "signature in the containment index" })
 }

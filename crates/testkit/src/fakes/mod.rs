@@ -3,10 +3,12 @@
 
 mod server;
 mod signal;
+pub mod slack;
 pub mod telegram;
 mod whatsapp;
 
 pub use server::FakeServer;
 pub use signal::FakeSignal;
+pub use slack::SlackFake;
 pub use telegram::FakeTelegram;
 pub use whatsapp::{FakeHook, FakeWhatsApp};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use connector_api::ImportError;
@@ -92,30 +92,11 @@ pub(super) fn read<T>(
         .saturating_mul(limits::UNPACK_RATIO_MAX)
         .clamp(limits::UNPACK_FREE_BYTES, limits::TEXT_BYTES_MAX);
     if entry.size() > allowed {
-        return Err(too_large(&place));
+        return Err(ImportError::Hostile(format!(
+            "{place} would unpack to more than any chat holds"
+        )));
     }
-    body(&mut Bounded { source: entry, left: allowed })
-}
-
-fn too_large(place: &str) -> ImportError {
-    ImportError::Hostile(format!("{place} would unpack to more than any chat holds"))
-}
-
-/// Reads no more than was allowed, whatever the archive says of its sizes.
-struct Bounded<R> {
-    source: R,
-    left: u64,
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.source.read(buffer)?;
-        self.left = u64::try_from(count)
-            .ok()
-            .and_then(|count| self.left.checked_sub(count))
-            .ok_or_else(|| io::Error::other("it unpacks to more than any chat holds"))?;
-        Ok(count)
-    }
+    body(&mut entry.take(allowed))
 }
 
 fn refuse(place: &str, error: ZipError) -> ImportError {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::locales::{self, Placeholder};
 use super::media::{self, MediaFiles};
 use super::words::{self, OWN_MARK};
-use super::{place, poll};
+use super::{attached, place, poll};
 
 /// A message's text, read.
 #[derive(Debug, PartialEq)]
@@ -84,7 +84,7 @@ pub(super) fn read(raw: &str, files: &MediaFiles) -> Body {
 }
 
 fn read_unedited(text: &str, files: &MediaFiles) -> Body {
-    if let Some(content) = placeholder(text).or_else(|| attachment(text, files)) {
+    if let Some(content) = placeholder(text).or_else(|| sent_file(text, files)) {
         return content;
     }
     if let Some(poll) = poll::read(text) {
@@ -130,6 +130,17 @@ fn first_line(text: &str) -> (&str, &str) {
     text.split_once('\n').unwrap_or((text, ""))
 }
 
+fn sent_file(text: &str, files: &MediaFiles) -> Option<Body> {
+    let attached = attached::find(text, files)?;
+    let (content, kind) = media::content_of(&attached.name);
+    let mut body = Body::file(content, &attached.caption);
+    body.attachments.push(files.attachment(&attached.name));
+    if let Some(kind) = kind {
+        body = body.with("kind", kind);
+    }
+    Some(body)
+}
+
 /// Phrases from here on are too long to be written by chance without the app's marks.
 const BARE_PHRASE_CHARACTERS_MIN: usize = 12;
 
@@ -146,9 +157,10 @@ fn placeholder(text: &str) -> Option<Body> {
     let (before, phrase) = line.rsplit_once(OWN_MARK)?;
     let found = locales::placeholder(phrase)?;
     let before = words::without_marks(before);
-    let (name, _) = before.split_once('•').unwrap_or((&before, ""));
+    let (name, pages) = before.split_once('•').unwrap_or((&before, ""));
     let name = words::trim(name);
-    if found.what == Placeholder::Document && media::is_file_name(name) {
+    let is_name = media::is_file_name(name) || !pages.is_empty() && !name.is_empty();
+    if found.what == Placeholder::Document && is_name {
         let mut content = stands_for(found.what, rest)?;
         content.attachments.push(MediaFiles::default().attachment(name));
         return Some(content);
@@ -162,6 +174,13 @@ fn placeholder(text: &str) -> Option<Body> {
 /// A phrase in place of a file, which words may follow.
 fn stands_for(placeholder: Placeholder, caption: &str) -> Option<Body> {
     let content = |content| Some(Body::file(content, caption).with("omitted", true));
+    let name = words::trim(caption);
+    if placeholder == Placeholder::Media && media::is_document_name(name) {
+        // Newer phones write the name of a document beneath.
+        let mut body = Body::file(ContentType::File, "").with("omitted", true);
+        body.attachments.push(MediaFiles::default().attachment(name));
+        return Some(body);
+    }
     match placeholder {
         Placeholder::Media => {
             content(ContentType::Other).map(|content| content.with("kind", "media"))
@@ -207,83 +226,6 @@ pub(super) fn missed_call(text: &str) -> Option<Body> {
 
 fn call(text: &str, kind: &str) -> Body {
     Body::new(ContentType::Call, text, kind.to_owned()).with("kind", kind)
-}
-
-fn attachment(text: &str, files: &MediaFiles) -> Option<Body> {
-    let (line, rest) = first_line(text);
-    if let Some((name, before)) = in_brackets(line, files) {
-        return Some(attached(&name, &before, rest, files));
-    }
-    // Words that came with a file may stand before it, in several lines.
-    if let Some((before, last)) = text.rsplit_once('\n')
-        && let Some((name, between)) = in_brackets(last, files)
-    {
-        return Some(attached(&name, before, &between, files));
-    }
-    let name = in_parentheses(line, files).or_else(|| beside_phrase(line))?;
-    Some(attached(&name, "", rest, files))
-}
-
-fn attached(name: &str, before: &str, behind: &str, files: &MediaFiles) -> Body {
-    let (content, kind) = media::content_of(name);
-    // Before a document stands its name again, and how many pages it has.
-    let about = words::without_marks(before);
-    let about = words::trim(&about);
-    let is_name = about.split('•').next().is_some_and(|shown| {
-        let shown = words::trim(shown);
-        media::is_file_name(shown) && name.ends_with(shown)
-    });
-    let before = if is_name { "" } else { about };
-    let caption = [before, words::trim(behind)]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n");
-    let mut content = Body::file(content, &caption);
-    content.attachments.push(files.attachment(name));
-    if let Some(kind) = kind {
-        content = content.with("kind", kind);
-    }
-    content
-}
-
-/// `words <attached: 00000012-PHOTO.jpg>`, or in older files `00000012-PHOTO.jpg <attached>`.
-fn in_brackets(line: &str, files: &MediaFiles) -> Option<(String, String)> {
-    let line = line.trim_end_matches(|c: char| c.is_whitespace() || words::is_mark(c));
-    let (before, inner) = line.strip_suffix('>')?.rsplit_once('<')?;
-    let Some((word, name)) = inner.split_once([':', '：']) else {
-        let name = words::without_marks(before);
-        let name = words::trim(&name);
-        return (locales::is_attached_word(inner) && media::is_file_name(name))
-            .then(|| (name.to_owned(), String::new()));
-    };
-    let name = words::without_marks(name);
-    let name = words::trim(&name);
-    let is_known =
-        before.ends_with(OWN_MARK) || locales::is_attached_word(word) || files.contains(name);
-    (is_known && media::is_file_name(name)).then(|| (name.to_owned(), before.to_owned()))
-}
-
-/// `IMG-20240131-WA0007.jpg (file attached)`.
-fn in_parentheses(line: &str, files: &MediaFiles) -> Option<String> {
-    let line = words::without_marks(line);
-    let (name, phrase) = words::trim(&line).strip_suffix(')')?.rsplit_once('(')?;
-    let name = words::trim(name);
-    let is_known = locales::is_attached_file_phrase(phrase)
-        || files.contains(name)
-        || media::is_given_name(name);
-    (is_known && media::is_file_name(name)).then(|| name.to_owned())
-}
-
-/// Languages that write the phrase before the name, or without parentheses.
-fn beside_phrase(line: &str) -> Option<String> {
-    if line.len() > protocol::limits::import::ENTRY_NAME_BYTES_MAX {
-        return None;
-    }
-    let line = words::without_marks(line);
-    let name = line.split_whitespace().find(|word| media::is_given_name(word))?;
-    let phrase = line.replacen(name, "", 1);
-    locales::is_attached_file_phrase(&phrase).then(|| name.to_owned())
 }
 
 #[cfg(test)]
@@ -363,29 +305,9 @@ mod tests {
         assert_eq!(content.attachments[0].name.as_deref(), Some("Bill 3.pdf"));
         assert_eq!(content.attachments[0].mime_type.as_deref(), Some("application/pdf"));
         assert_eq!(content.text, "");
-    }
-
-    #[test]
-    fn attached_files_are_found_in_every_shape() {
-        for (raw, name, caption) in [
-            ("\u{200e}<attached: 00000012-PHOTO.jpg>", "00000012-PHOTO.jpg", ""),
-            ("\u{200e}<Anhang: 00000012-PHOTO.jpg>", "00000012-PHOTO.jpg", ""),
-            ("look \u{200e}<قالب: 00000012-PHOTO.jpg>", "00000012-PHOTO.jpg", "look"),
-            ("00000012-PHOTO.jpg <\u{200e}attached>", "00000012-PHOTO.jpg", ""),
-            ("one\ntwo \u{200e}<attached: a.jpg>", "a.jpg", "one\ntwo"),
-            ("IMG-20240131-WA0007.jpg (file attached)", "IMG-20240131-WA0007.jpg", ""),
-            ("IMG-20240131-WA0007.jpg (fichier joint)\nici", "IMG-20240131-WA0007.jpg", "ici"),
-            ("\u{200e}Bill.pdf (Datei angehängt)", "Bill.pdf", ""),
-            ("IMG-20240131-WA0007.jpg (inconnu)", "IMG-20240131-WA0007.jpg", ""),
-            ("فایل پیوست شد IMG-20240131-WA0007.jpg", "IMG-20240131-WA0007.jpg", ""),
-            ("\u{200e}A.pdf • \u{200e}2 pages \u{200e}<attached: 0001-A.pdf>", "0001-A.pdf", ""),
-        ] {
-            let content = plain(raw);
-            assert_eq!(content.attachments.len(), 1, "{raw}");
-            assert_eq!(content.attachments[0].name.as_deref(), Some(name), "{raw}");
-            assert_eq!(content.text, caption, "{raw}");
-        }
-        assert!(plain("see notes.txt (version 2)").attachments.is_empty());
+        let content = plain("<Media omitted>\nBill.pdf");
+        assert_eq!(content.attachments[0].name.as_deref(), Some("Bill.pdf"));
+        assert_eq!(content.identity, plain("Bill.pdf (file attached)\nBill").identity);
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub(super) fn content_of(name: &str) -> (ContentType, Option<&'static str>) {
             (ContentType::Audio, None)
         }
         "vcf" => (ContentType::Contact, None),
+        _ if upper.starts_with("AUD-") => (ContentType::Audio, None),
         _ => (ContentType::File, None),
     }
 }
@@ -76,6 +77,11 @@ pub(super) fn is_file_name(text: &str) -> bool {
         && !text.contains(['/', '\\', '\n', '<', '>'])
 }
 
+/// Whether a text is surely the name of a file, and not a sentence that holds a stop.
+pub(super) fn is_document_name(text: &str) -> bool {
+    is_file_name(text) && mime_type(text).is_some()
+}
+
 /// Whether this is a name that the app gives to what it keeps: `IMG-20240131-WA0007.jpg`.
 pub(super) fn is_given_name(name: &str) -> bool {
     let mut parts = name.splitn(3, '-');
@@ -86,7 +92,8 @@ pub(super) fn is_given_name(name: &str) -> bool {
         && day.len() == 8
         && day.chars().all(|character| words::digit(character).is_some())
         && number.starts_with("WA")
-        && is_file_name(name)
+        // Android forgets the ending of some sounds.
+        && (is_file_name(name) || number.ends_with('.'))
 }
 
 fn mime_type(name: &str) -> Option<&'static str> {
@@ -139,6 +146,7 @@ mod tests {
             ("STK-20240131-WA0001.webp", ContentType::Sticker),
             ("00000014-GIF-2024-01-31-10-00-00.mp4", ContentType::Video),
             ("Anna Bell.vcf", ContentType::Contact),
+            ("AUD-20240131-WA0001.", ContentType::Audio),
             ("Bill 3.pdf", ContentType::File),
         ] {
             assert_eq!(content_of(name).0, content, "{name}");

@@ -6,8 +6,10 @@
 //! file is read twice: once to find out how it is written, and once for its messages.
 
 mod archive;
+mod attached;
 mod content;
 mod dates;
+mod halves;
 mod importer;
 mod lines;
 mod locales;
@@ -23,6 +25,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 mod title;
+mod tokens;
 mod words;
 mod writer;
 

@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use protocol::limits::import as limits;
 
-use super::stamp::Platform;
 use super::{system, words};
 
 /// How many colons a name is thought to hold at most.
 const COLONS_MAX: usize = 3;
-/// So often a name that holds a colon must come again to be believed.
+/// So often a name that holds a colon must come again to be believed, beside others like it.
 const RECURS_MIN: u64 = 3;
+/// So often it must come again where it is the only one.
+const RECURS_ALONE_MIN: u64 = 10;
 
 /// The ways to part a line into a name and a text, the shortest name first.
 fn splits(body: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -53,10 +54,13 @@ pub(super) enum Voice {
 
 impl NameTally {
     pub(super) fn add(&mut self, body: &str, voice: Voice) {
-        for (index, (name, _)) in splits(body).enumerate() {
+        for (index, (name, text)) in splits(body).enumerate() {
             let name = clean(name);
             if index > 0 {
-                self.add_longer(name);
+                // A text that ends with a colon is no name.
+                if !text.is_empty() {
+                    self.add_longer(name);
+                }
             } else if self.first.len() < limits::NAMES_MAX || self.first.contains_key(&name) {
                 let uses = self.first.entry(name).or_default();
                 match voice {
@@ -89,8 +93,14 @@ impl NameTally {
     }
 
     /// Decides which names there are.
-    pub(super) fn decide(&self, platform: Platform) -> Names {
+    pub(super) fn decide(&self) -> Names {
         let mut longer = HashSet::new();
+        let mut children: HashMap<&str, Vec<(&str, u64)>> = HashMap::new();
+        for (name, uses) in self.longer.iter().filter(|(_, uses)| **uses >= RECURS_MIN) {
+            if let Some(parent) = parent(name) {
+                children.entry(parent).or_default().push((name, *uses));
+            }
+        }
         // A longer name is believed when the shorter one never stands without one like it.
         let mut open: Vec<(&str, u64)> = self
             .first
@@ -98,13 +108,9 @@ impl NameTally {
             .map(|(name, uses)| (name.as_str(), uses.messages.saturating_add(uses.notices)))
             .collect();
         while let Some((name, uses)) = open.pop() {
-            let children: Vec<(&str, u64)> = self
-                .longer
-                .iter()
-                .filter(|(child, uses)| **uses >= RECURS_MIN && parent(child) == Some(name))
-                .map(|(child, uses)| (child.as_str(), *uses))
-                .collect();
-            if !children.is_empty() && children.iter().map(|(_, uses)| uses).sum::<u64>() == uses {
+            let children = children.get(name).map(Vec::as_slice).unwrap_or_default();
+            let total: u64 = children.iter().map(|(_, uses)| uses).sum();
+            if total == uses && (children.len() > 1 || uses >= RECURS_ALONE_MIN) {
                 longer.extend(children.iter().map(|(child, _)| (*child).to_owned()));
                 open.extend(children);
             }
@@ -112,9 +118,7 @@ impl NameTally {
         let rejected: HashSet<String> = self
             .first
             .iter()
-            .filter(|(name, uses)| {
-                platform == Platform::Android && uses.messages <= 1 && is_part_of_notice(name)
-            })
+            .filter(|(name, uses)| uses.messages <= 1 && is_part_of_notice(name))
             .map(|(name, _)| name.clone())
             .collect();
         let mut people: HashSet<String> = self
@@ -219,7 +223,7 @@ mod tests {
         for line in lines {
             tally.add(line, Voice::Person);
         }
-        tally.decide(Platform::Android)
+        tally.decide()
     }
 
     #[test]
@@ -242,6 +246,12 @@ mod tests {
         let names = names(&lines);
         assert_eq!(names.split("Work: Anna: b: c").unwrap(), ("Work: Anna".to_owned(), "b: c"));
         assert_eq!(names.people(), 2);
+    }
+
+    #[test]
+    fn a_habit_is_no_name() {
+        let names = names(&["Anna: todo: milk", "Anna: todo: bread", "Anna: todo: tea", "Ben: ok"]);
+        assert_eq!(names.split("Anna: todo: tea").unwrap(), ("Anna".to_owned(), "todo: tea"));
     }
 
     #[test]

@@ -13,7 +13,8 @@ pub(super) struct Place {
 const MAPS: &[&str] = &["https://maps.google.com/?q=", "https://maps.apple.com/?q="];
 const VENUES: &str = "https://foursquare.com/v/";
 /// The word or the name before the link.
-const LABEL_CHARACTERS_MAX: usize = 200;
+const LABEL_CHARACTERS_MAX: usize = 300;
+const LABEL_LINES_MAX: usize = 3;
 
 /// Reads `location: https://maps.google.com/?q=1.5,2.5`, with the word in any language.
 pub(super) fn read(text: &str) -> Option<Place> {
@@ -22,8 +23,10 @@ pub(super) fn read(text: &str) -> Option<Place> {
     let at = text.find("https://")?;
     let (label, link) = text.split_at_checked(at)?;
     let label = label.trim_end().strip_suffix([':', '：'])?;
-    let is_label =
-        !label.is_empty() && !label.contains('\n') && label.chars().count() <= LABEL_CHARACTERS_MAX;
+    // Android writes the name and the address of a place in lines of their own.
+    let is_label = !label.is_empty()
+        && label.lines().count() <= LABEL_LINES_MAX
+        && label.chars().count() <= LABEL_CHARACTERS_MAX;
     if !is_label || link.contains(char::is_whitespace) {
         return None;
     }
@@ -47,6 +50,8 @@ mod tests {
     fn places_are_read_in_every_language() {
         for text in [
             "location: https://maps.google.com/?q=52.5,-13.25",
+            "Helsinki (Helsinki): https://maps.google.com/?q=52.5,-13.25",
+            "Helsinki\nMain St 1\nlocation: https://maps.google.com/?q=52.5,-13.25",
             "Standort: https://maps.google.com/?q=52.5,-13.25",
             "\u{200e}位置： https://maps.google.com/?q=52.5,-13.25",
         ] {

@@ -1,11 +1,10 @@
 //! The time at the beginning of a line, read by its structure, whatever the language.
 //!
 //! A line is a new message when it begins with a whole date and a whole time and nothing else, in
-//! brackets (iPhone) or before a dash (Android). Which number is the day is not decided here.
+//! brackets (iPhone), before a dash (Android) or before a colon (older iPhone). Which number is the day is not decided here.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
+use super::halves::{self, Half};
+use super::tokens::{Token, tokens};
 use super::words;
 
 /// Which app wrote the file.
@@ -13,6 +12,8 @@ use super::words;
 pub(super) enum Platform {
     /// `[date, time] Name: text`
     Iphone,
+    /// `date, time: Name: text`, until about 2017.
+    OldIphone,
     /// `date, time - Name: text`
     Android,
 }
@@ -51,15 +52,6 @@ pub(super) enum Era {
     Reiwa,
     Heisei,
     Buddhist,
-}
-
-/// Which half of the day an hour is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Half {
-    Morning,
-    Afternoon,
-    /// Around noon: 11 comes before, 1 after.
-    Noon,
 }
 
 /// How the half of the day was written, as far as that tells where the file comes from.
@@ -101,10 +93,15 @@ pub(super) fn read(line: &str) -> Option<(Stamp, &str)> {
     if words::digit(first).is_none() && !matches!(first, 'R' | 'H' | '令' | '平') {
         return None;
     }
-    let (end, dash) =
-        [" - ", " – "].into_iter().find_map(|dash| Some((head(line).find(dash)?, dash)))?;
-    let (stamp, rest) = line.split_at_checked(end)?;
-    Some((parse(stamp, Platform::Android)?, rest.strip_prefix(dash)?))
+    let signs =
+        [(" - ", Platform::Android), (" – ", Platform::Android), (": ", Platform::OldIphone)];
+    signs.into_iter().find_map(|(sign, platform)| {
+        let (stamp, rest) = line.split_at_checked(head(line).find(sign)?)?;
+        let stamp = parse(stamp, platform)?;
+        // The older app wrote seconds; without them, it is a list of appointments.
+        let fits = platform == Platform::Android || stamp.shape.precision == Precision::Second;
+        Some((stamp, rest.strip_prefix(sign)?)).filter(|_| fits)
+    })
 }
 
 fn head(text: &str) -> &str {
@@ -113,73 +110,6 @@ fn head(text: &str) -> &str {
         end -= 1;
     }
     text.get(..end).unwrap_or_default()
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
-    Number(Field),
-    Word(String),
-    Sign(char),
-}
-
-/// How many tokens the longest date and time has, with room to spare.
-const TOKENS_MAX: usize = 32;
-/// The most digits a number of a date has.
-const DIGITS_MAX: u8 = 4;
-
-fn tokens(text: &str) -> Option<Vec<Token>> {
-    let mut tokens: Vec<Token> = Vec::with_capacity(TOKENS_MAX);
-    let mut joined = false;
-    for character in text.chars() {
-        if words::is_mark(character) || character == '\u{200c}' {
-            continue;
-        }
-        if character.is_whitespace() {
-            joined = false;
-            continue;
-        }
-        let last = if joined { tokens.last_mut() } else { None };
-        if let Some(value) = words::digit(character) {
-            match last {
-                Some(Token::Number(field)) => {
-                    field.width =
-                        field.width.checked_add(1).filter(|width| *width <= DIGITS_MAX)?;
-                    field.value = field.value.checked_mul(10)?.checked_add(value)?;
-                }
-                _ => tokens.push(Token::Number(Field { value, width: 1, era: None })),
-            }
-        } else if character.is_alphabetic() || is_part_of_word(character) {
-            match last {
-                Some(Token::Word(word)) => word.push(character),
-                _ => tokens.push(Token::Word(character.to_string())),
-            }
-        } else {
-            tokens.push(Token::Sign(sign(character)?));
-        }
-        joined = true;
-        if tokens.len() > TOKENS_MAX {
-            return None;
-        }
-    }
-    Some(tokens)
-}
-
-/// Vowel signs of Indic and Thai words, and the quotes within Hebrew abbreviations.
-fn is_part_of_word(character: char) -> bool {
-    matches!(character,
-        '\u{5f3}' | '\u{5f4}' | '"' | '\'' | '\u{900}'..='\u{dff}' | '\u{e31}'..='\u{e4e}'
-        | '\u{64b}'..='\u{652}')
-}
-
-fn sign(character: char) -> Option<char> {
-    match character {
-        '/' | '／' => Some('/'),
-        '.' | '．' => Some('.'),
-        '-' | '‐' | '‑' => Some('-'),
-        ':' | '：' => Some(':'),
-        ',' | '،' | '，' | '、' => Some(','),
-        _ => None,
-    }
 }
 
 struct Time {
@@ -342,7 +272,7 @@ impl Cursor<'_> {
             }
             self.next();
         }
-        if joined.is_empty() || is_filler(&joined) {
+        if joined.is_empty() || halves::is_filler(&joined) {
             return Some(());
         }
         if known.is_some() {
@@ -355,142 +285,10 @@ impl Cursor<'_> {
             "am" | "pm" if !signs => HalfStyle::Lower,
             _ => HalfStyle::Other,
         };
-        *known = Some((*HALVES.get(&words::fold(word))?, style));
+        *known = Some((halves::half(word)?, style));
         Some(())
     }
 }
-
-/// Words that say nothing: "at" in several languages, "year" and "hour" in Bulgarian.
-fn is_filler(word: &str) -> bool {
-    const FILLERS: &[&str] = &[
-        "klo",
-        "kl",
-        "à",
-        "às",
-        "a las",
-        "alas",
-        "at",
-        "um",
-        "om",
-        "alle",
-        "ore",
-        "o",
-        "в",
-        "о",
-        "u",
-        "ob",
-        "lúc",
-        "г",
-        "ч",
-        "гч",
-        "เวลา",
-        "z",
-        "g",
-        "ж",
-        "pukul",
-        "pkl",
-        "jam",
-        "ώρα",
-        "ve",
-    ];
-    FILLERS.contains(&word)
-}
-
-const MORNING: &[&str] = &[
-    "am",
-    "a",
-    "fm",
-    "ap",
-    "de",
-    "πμ",
-    "öö",
-    "дп",
-    "пробоб",
-    "преподне",
-    "ص",
-    "صباحا",
-    "صباحًا",
-    "قظ",
-    "قبلازظهر",
-    "לפנה\"צ",
-    "לפנה״צ",
-    "בבוקר",
-    "पूर्वाह्न",
-    "मपू",
-    "सुबह",
-    "ก่อนเที่ยง",
-    "午前",
-    "오전",
-    "上午",
-    "凌晨",
-    "早上",
-    "清晨",
-    "半夜",
-    "sa",
-    "pg",
-    "vm",
-    "dop",
-    "dopoledne",
-    "inthemorning",
-    "damanhã",
-    "முற்பகல்",
-    "ಪೂರ್ವಾಹ್ನ",
-    "hommikul",
-    "pd",
-    "eparadites",
-    "asubuhi",
-];
-
-const AFTERNOON: &[&str] = &[
-    "pm",
-    "p",
-    "em",
-    "ip",
-    "du",
-    "μμ",
-    "ös",
-    "пп",
-    "слоб",
-    "следобед",
-    "попладне",
-    "م",
-    "مساء",
-    "مساءً",
-    "بظ",
-    "بعدازظهر",
-    "אחה\"צ",
-    "אחה״צ",
-    "בערב",
-    "अपराह्न",
-    "मउ",
-    "शाम",
-    "หลังเที่ยง",
-    "午後",
-    "오후",
-    "下午",
-    "晚上",
-    "傍晚",
-    "ch",
-    "ptg",
-    "nm",
-    "odp",
-    "odpoledne",
-    "intheafternoon",
-    "datarde",
-    "பிற்பகல்",
-    "ಅಪರಾಹ್ನ",
-    "pärastlõunal",
-    "md",
-    "emasdites",
-    "mchana",
-    "jioni",
-];
-
-static HALVES: LazyLock<HashMap<String, Half>> = LazyLock::new(|| {
-    let morning = MORNING.iter().map(|word| (words::fold(word), Half::Morning));
-    let afternoon = AFTERNOON.iter().map(|word| (words::fold(word), Half::Afternoon));
-    morning.chain(afternoon).chain([(words::fold("中午"), Half::Noon)]).collect()
-});
 
 #[cfg(test)]
 mod tests {
@@ -526,6 +324,8 @@ mod tests {
             ("18/03/2022 à 14:56 - A: x", [18, 3, 2022], 14, 56, 0),
             ("18. 3. 2022. 14:56 - A: x", [18, 3, 2022], 14, 56, 0),
             ("24/8/30 PM 3:05 - A: x", [24, 8, 30], 15, 5, 0),
+            ("3/18/14, 1:59:58 PM: A: x", [3, 18, 14], 13, 59, 58),
+            ("13.06.18 21.25.15: A: x", [13, 6, 18], 21, 25, 15),
         ] {
             let read = read_numbers(line);
             assert_eq!(read, (fields.to_vec(), hour, minute, second, "A: x"), "{line}");
@@ -555,6 +355,7 @@ mod tests {
             "18/03-2022, 14:56 - A: x",
             "111111111111/1/1, 1:11 - A: x",
             "hello - A: x",
+            "18/03/2022, 14:56: A: x",
         ] {
             assert!(read(line).is_none(), "{line}");
         }

@@ -121,11 +121,8 @@ impl ShapeTally {
                 .collect();
         }
         // One of the app's own lines may hold a colon, as in the name of a group.
-        let split = names::first_split(body).filter(|(name, _)| {
-            stamp.shape.platform == Platform::Iphone
-                || self.names.knows(name)
-                || !names::is_part_of_notice(name)
-        });
+        let split = names::first_split(body)
+            .filter(|(name, _)| self.names.knows(name) || !names::is_part_of_notice(name));
         let text = split.map_or(body, |(_, text)| text);
         let found = locales::placeholder(text);
         if let Some(tag) = found.and_then(|found| found.tag) {
@@ -162,9 +159,9 @@ impl ShapeTally {
                 self.example
             ))
         })?;
-        let names = self.names.decide(self.shape.platform);
+        let names = self.names.decide();
         // An iPhone writes the notices of a group under the group's name.
-        let under_group_name = self.shape.platform == Platform::Iphone
+        let under_group_name = self.shape.platform != Platform::Android
             && names.people() > 1
             && self.title.as_ref().is_some_and(|title| !self.names.is_person(title));
         Ok(Survey {

@@ -44,9 +44,16 @@ pub(super) fn digit(character: char) -> Option<u32> {
 
 /// A name or word for comparing: one spelling, no case, no marks, single spaces.
 pub(super) fn fold(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
+    if text.is_ascii() {
+        return fold_characters(text.chars().map(|character| character.to_ascii_lowercase()));
+    }
+    fold_characters(text.nfkc().flat_map(char::to_lowercase))
+}
+
+fn fold_characters(characters: impl Iterator<Item = char>) -> String {
+    let mut folded = String::new();
     let mut space = false;
-    for character in text.nfkc().flat_map(char::to_lowercase) {
+    for character in characters {
         if character.is_whitespace() {
             space = !folded.is_empty();
         } else if !is_mark(character) {

@@ -124,7 +124,8 @@ impl<'a> Writer<'a> {
             let content = content::missed_call(body).unwrap_or_else(|| Body::service(body));
             return (None, content);
         };
-        let is_encrypted = text.starts_with(OWN_MARK)
+        // Older iPhones do not mark it, but it is always the first line.
+        let is_encrypted = (text.starts_with(OWN_MARK) || self.first.is_none())
             && matches!(system::notice(text), Some((Notice::Encrypted, _)));
         if is_encrypted {
             return (None, Body::service(text));

@@ -139,6 +139,25 @@ fn an_archive_that_would_burst_is_refused() {
 }
 
 #[test]
+fn an_archive_that_lies_about_its_size_is_refused_while_it_is_read() {
+    let mut bomb = IPHONE.as_bytes().to_vec();
+    bomb.resize(20 * 1024 * 1024, b' ');
+    let mut packed = pack(&[("_chat.txt", &bomb)]);
+    // The size stands in the entry's own header, and again in the list at the end.
+    let size = u32::try_from(bomb.len()).unwrap().to_le_bytes();
+    let places: Vec<usize> =
+        (0..packed.len() - 4).filter(|at| packed[*at..*at + 4] == size).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        packed[at..at + 4].copy_from_slice(&100_u32.to_le_bytes());
+    }
+    let place = Place::new();
+    let path = place.write("WhatsApp Chat - Anna.zip", &packed);
+    let error = try_read(&path, &ImportOptions::default()).unwrap_err();
+    assert!(matches!(error, ImportError::Read { .. }), "{error:?}");
+}
+
+#[test]
 fn a_broken_archive_is_an_error_and_no_panic() {
     let whole = pack(&[("_chat.txt", IPHONE.as_bytes())]);
     let place = Place::new();

@@ -31,11 +31,13 @@ fn chat(style: &Style, platform: Platform) -> String {
     let is_iphone = platform == Platform::Iphone;
     let notice = locale.encrypted[0];
     let omitted = match platform {
-        Platform::Iphone => format!("\u{200e}{}", first(locale.image, "image omitted")),
+        Platform::Iphone | Platform::OldIphone => {
+            format!("\u{200e}{}", first(locale.image, "image omitted"))
+        }
         Platform::Android => format!("<{}>", locale.media[0]),
     };
     let file = match platform {
-        Platform::Iphone => {
+        Platform::Iphone | Platform::OldIphone => {
             format!("\u{200e}<{}: 0007-PHOTO.jpg>", first(locale.attached, "attached"))
         }
         Platform::Android => format!("IMG-20241202-WA0007.jpg ({})", locale.attached_file[0]),
@@ -93,7 +95,7 @@ fn times_are_right_in_every_language_on_both_platforms() {
         let times: Vec<String> =
             kept.facts.messages.iter().map(|message| message.sent_at.to_string()).collect();
         let expected = match platform {
-            Platform::Iphone => [
+            Platform::Iphone | Platform::OldIphone => [
                 "2024-12-01T00:05:07Z",
                 "2024-12-01T00:07:07Z",
                 "2024-12-01T12:08:07Z",
@@ -146,7 +148,7 @@ fn what_messages_hold_is_right_in_every_language_on_both_platforms() {
         let content: Vec<ContentType> =
             kept.facts.messages.iter().map(|message| message.content).collect();
         let omitted = match platform {
-            Platform::Iphone => ContentType::Image,
+            Platform::Iphone | Platform::OldIphone => ContentType::Image,
             Platform::Android => ContentType::Other,
         };
         let text = ContentType::Text;

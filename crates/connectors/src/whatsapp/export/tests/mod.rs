@@ -2,6 +2,7 @@
 
 mod archives;
 mod chats;
+mod fixtures;
 mod properties;
 mod rules;
 mod styles;

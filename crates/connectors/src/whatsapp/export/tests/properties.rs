@@ -76,7 +76,7 @@ fn render(style: &Style, platform: Platform, chat: &[Said]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn a_chat_in_any_language_is_read_back(

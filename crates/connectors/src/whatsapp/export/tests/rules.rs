@@ -264,6 +264,27 @@ fn a_direct_chat_of_an_iphone_keeps_its_person() {
 }
 
 #[test]
+fn an_older_iphone_does_not_mark_its_notices() {
+    let text = "[31.12.2019, 12.00.00] John, Jane: Messages to this group are now secured with \
+                end-to-end encryption.\n[31.12.2019, 12.00.00] You created group \"John: Jane\"\n\
+                [31.12.2019, 12.00.01] Jane Doe: hello\n";
+    let kept = import("_chat.txt", text);
+    assert_eq!(kept.facts.chats[0].name.as_deref(), Some("John, Jane"));
+    assert_eq!(kept.facts.chats[0].chat_type, Some(ChatType::Group));
+    assert_eq!(kept.senders(), [None, None, Some("Jane Doe")]);
+    assert_eq!(kept.facts.held[0].from, None);
+}
+
+#[test]
+fn exports_of_the_first_iphones_are_read() {
+    let text = "24/3/14, 13:59:58: Anna: a - b\n24/3/14, 13:59:59: Ben: 14:00: lunch\nand tea\n";
+    let kept = import(NAME, text);
+    assert_eq!(kept.texts(), ["a - b", "14:00: lunch\nand tea"]);
+    assert_eq!(kept.senders(), [Some("Anna"), Some("Ben")]);
+    assert_eq!(kept.message(0).sent_at.to_string(), "2014-03-24T13:59:58Z");
+}
+
+#[test]
 fn a_message_longer_than_any_is_cut_and_reported() {
     let text =
         format!("31/12/2024, 18:30 - Anna: a\n{}", format!("{}\n", "x".repeat(100_000)).repeat(4));

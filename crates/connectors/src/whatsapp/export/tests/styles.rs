@@ -116,7 +116,7 @@ impl Style {
     /// The beginning of a line.
     pub(super) fn stamp(&self, platform: Platform, at: DateTime) -> String {
         let pattern = match platform {
-            Platform::Iphone => self.iphone,
+            Platform::Iphone | Platform::OldIphone => self.iphone,
             Platform::Android => self.android,
         };
         let twelve = if at.hour() % 12 == 0 { 12 } else { at.hour() % 12 };

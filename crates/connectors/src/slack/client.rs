@@ -1,0 +1,123 @@
+//! The live client of one Slack link.
+
+use connector_api::{
+    Account, BoxFuture, Capabilities, Connector, ConnectorError, FactsPage, HookReply, HookRequest,
+    Outbound, Result, Sent, Sink,
+};
+use parking_lot::RwLock;
+use protocol::{Secret, Timestamp};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use super::api::{Api, Failure};
+use super::json::text;
+use super::names::Names;
+use super::send::Turns;
+use super::socket::Live;
+use super::{check, history, listing, receive, send, socket};
+
+/// One link.
+#[derive(Debug)]
+pub(super) struct SlackLink {
+    api: Api,
+    has_app_token: bool,
+    signing_secret: Secret<String>,
+    names: RwLock<Names>,
+    own_id: OnceCell<String>,
+    live: Live,
+    turns: Turns,
+}
+
+impl SlackLink {
+    pub(super) fn new(api: Api, has_app_token: bool, signing_secret: &str) -> Self {
+        Self {
+            api,
+            has_app_token,
+            signing_secret: Secret::new(signing_secret.to_owned()),
+            names: RwLock::default(),
+            own_id: OnceCell::new(),
+            live: Live::default(),
+            turns: Turns::default(),
+        }
+    }
+
+    /// The id of the account behind the token, which is asked for once.
+    async fn own_id(&self) -> Result<&str> {
+        let ask = || async {
+            let answer = self.api.call("auth.test", Vec::new()).await.map_err(Failure::plain)?;
+            Ok::<_, ConnectorError>(text(&answer.value, "user_id").unwrap_or_default().to_owned())
+        };
+        self.own_id.get_or_try_init(ask).await.map(String::as_str)
+    }
+}
+
+impl Connector for SlackLink {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            stream: self.has_app_token,
+            // Both at once would deliver every event twice.
+            hooks: !self.has_app_token && !self.signing_secret.expose().is_empty(),
+            chat_list: true,
+            history: true,
+            send: true,
+            media: true,
+        }
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<Account>> {
+        let capabilities = self.capabilities();
+        let live = match (capabilities.stream, capabilities.hooks) {
+            (true, _) => check::Live::Socket,
+            (false, true) => check::Live::Hook,
+            (false, false) => check::Live::None,
+        };
+        Box::pin(check::check(&self.api, live))
+    }
+
+    fn stream<'a>(
+        &'a self,
+        _from: Option<String>,
+        sink: &'a dyn Sink,
+        stop: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<()>> {
+        if !self.has_app_token {
+            let error = ConnectorError::Unsupported {
+                service: "Slack",
+                what: "stream without an app_token, which Socket Mode needs",
+            };
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        Box::pin(socket::follow(&self.api, &self.names, &self.live, sink, stop))
+    }
+
+    fn chats(&self, from: Option<String>) -> BoxFuture<'_, Result<FactsPage>> {
+        Box::pin(async move {
+            let own_id = self.own_id().await?;
+            listing::page(&self.api, &self.names, own_id, from).await
+        })
+    }
+
+    fn history<'a>(
+        &'a self,
+        chat_id: &'a str,
+        from: Option<String>,
+    ) -> BoxFuture<'a, Result<FactsPage>> {
+        let up_since = self.live.up_since();
+        Box::pin(history::page(&self.api, &self.names, chat_id, from, up_since))
+    }
+
+    fn receive(&self, request: &HookRequest, now: Timestamp) -> Result<HookReply> {
+        let secret = self.signing_secret.expose();
+        let reply = receive::receive(secret, request, now, &self.names.read())?;
+        self.names.write().learn(&reply.batch.facts);
+        Ok(reply)
+    }
+
+    fn send<'a>(&'a self, message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {
+        Box::pin(send::send(&self.api, &self.turns, message))
+    }
+
+    fn fetch<'a>(&'a self, remote_id: &'a str, bytes_max: usize) -> BoxFuture<'a, Result<Vec<u8>>> {
+        Box::pin(send::fetch(&self.api, remote_id, bytes_max))
+    }
+}

@@ -1,0 +1,25 @@
+//! Slack: events over Socket Mode or the Events API, history and sending over the Web API, and
+//! workspace exports.
+
+mod api;
+mod blocks;
+mod check;
+mod client;
+mod event;
+mod history;
+mod import;
+mod json;
+mod kind;
+mod listing;
+mod message;
+mod names;
+mod people;
+mod place;
+mod receive;
+mod render;
+mod send;
+mod socket;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use kind::Slack;

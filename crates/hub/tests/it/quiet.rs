@@ -1,0 +1,55 @@
+//! A service that works and never says anything, for tests that walk every operation.
+
+use std::sync::Arc;
+
+use connector_api::toolkit::HttpClient;
+use connector_api::{
+    Account, BoxFuture, Capabilities, Connector, ConnectorKind, Field, LinkSettings, Result,
+};
+use testkit::{Connectors, On, TestHub, generous};
+
+const KINDS: Connectors = &[&Quiet];
+
+/// A hub that can be linked to it.
+pub(crate) fn hub() -> TestHub {
+    hub_on(On::Sqlite)
+}
+
+/// The same on any database.
+pub(crate) fn hub_on(on: On) -> TestHub {
+    TestHub::with_connectors(on, generous(), KINDS)
+}
+
+struct Quiet;
+
+impl ConnectorKind for Quiet {
+    fn service(&self) -> &'static str {
+        "quiet"
+    }
+
+    fn title(&self) -> &'static str {
+        "Quiet"
+    }
+
+    fn guide(&self) -> &'static str {
+        "There is nothing to do."
+    }
+
+    fn fields(&self) -> &'static [Field] {
+        &[]
+    }
+
+    fn connect(&self, _: &LinkSettings, _: HttpClient) -> Result<Arc<dyn Connector>> {
+        Ok(Arc::new(Self))
+    }
+}
+
+impl Connector for Quiet {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { hooks: true, ..Capabilities::default() }
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<Account>> {
+        Box::pin(std::future::ready(Ok(Account::default())))
+    }
+}

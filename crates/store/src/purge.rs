@@ -93,6 +93,16 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Forgets how far files were imported into a source, so that they can be imported again.
+    pub fn forget_imports(&mut self, workspace: &str, link_name: &str) -> Result<()> {
+        let pattern = format!("{link_name}:%");
+        self.execute(
+            "DELETE FROM import_progress WHERE workspace = ?1 AND fingerprint LIKE ?2",
+            &[workspace.into(), pattern.as_str().into()],
+        )?;
+        Ok(())
+    }
+
     /// Forgets who runs a link.
     pub fn purge_lease(&mut self, link_row: i64) -> Result<()> {
         self.execute("DELETE FROM link_lease WHERE link = ?1", &[link_row.into()])?;

@@ -1,7 +1,10 @@
 //! The command line. Operations come from the catalogue; these are their friendly spellings.
 
+mod chats;
+
 use std::path::PathBuf;
 
+pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A self-hosted hub where agents, people and services meet in durable threads.
@@ -123,6 +126,11 @@ pub(crate) enum Command {
         #[arg(long)]
         online: bool,
     },
+    /// Take in what somebody exported from Telegram, WhatsApp or Slack.
+    Import(ImportArgs),
+    /// Connect accounts at Telegram, Slack, Signal and WhatsApp, and see how they are doing.
+    #[command(subcommand)]
+    Link(LinkCommand),
     /// Issue, list and revoke tokens.
     #[command(subcommand)]
     Token(TokenCommand),
@@ -291,6 +299,12 @@ pub(crate) enum TokenCommand {
         /// A scope; may be given several times [default: those of the role].
         #[arg(long = "scope")]
         scopes: Vec<String>,
+        /// Chats it gives, such as telegram/* or telegram/Family; may be given several times.
+        #[arg(long, value_name = "SOURCE/CHAT")]
+        chats: Vec<String>,
+        /// Chats it does not give, whatever else does; may be given several times.
+        #[arg(long = "chats-deny", value_name = "SOURCE/CHAT")]
+        chats_deny: Vec<String>,
         /// How long it lives, such as 90d, 12h or 15m.
         #[arg(long, default_value = "90d")]
         ttl: String,

@@ -68,6 +68,11 @@ impl Operation for AddMessages {
             protocol::validate::line(&mark.fingerprint, limits::NAME_CHARS_MAX)
                 .field("import.fingerprint")?;
         }
+        if let (true, Some(ImportMark { fingerprint, messages_done: None })) =
+            (self.facts.is_empty(), &self.import)
+        {
+            return progress(call, fingerprint.clone()).await;
+        }
         let expires = self.facts.messages.iter().any(|message| message.expires_at.is_some());
         let identity = Arc::clone(&call.identity);
         let hub = Arc::clone(&call.hub);
@@ -105,6 +110,13 @@ impl Operation for AddMessages {
             taken.messages_added, taken.messages_known, taken.messages_changed, taken.chats_added
         )
     }
+}
+
+/// How far an import is. Asking makes no source.
+async fn progress(call: &Call, fingerprint: String) -> Result<AddMessagesOutput> {
+    let caller = call.shared_caller();
+    let done = call.read(move |tx| Ok(tx.import_progress(&caller.workspace_id, &fingerprint)?));
+    Ok(AddMessagesOutput { taken: Taken::default(), messages_done: Some(done.await?) })
 }
 
 /// The source, made if it is new; one of another service is refused.

@@ -51,6 +51,7 @@ async fn finish(call: &Call, link_row: i64, name: String) -> Result<()> {
     let workspace = call.caller().workspace_id.clone();
     let work = move |tx: &mut store::Tx<'_>| {
         tx.purge_people(&workspace, &name)?;
+        tx.forget_imports(&workspace, &name)?;
         tx.purge_lease(link_row)?;
         tx.delete_link(link_row)
     };

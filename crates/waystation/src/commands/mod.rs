@@ -3,7 +3,10 @@ mod audit;
 mod backup;
 mod call;
 mod docs;
+mod import;
+mod link;
 mod mcp;
+mod progress;
 mod settings;
 mod shell;
 mod tail;
@@ -59,6 +62,8 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Mcp(args) => mcp::run(&place, &args).await?,
         Command::Call { operation, input } => call::run(&place, &global, operation, &input).await?,
         Command::Tail { thread, since } => tail::run(&place, &global, &thread, since).await?,
+        Command::Link(command) => link::run(&place, &global, command).await?,
+        Command::Import(args) => import::run(&place, &global, args).await?,
         Command::Token(command) => token::run(&place, &global, command).await?,
         Command::Audit(command) => return audit::run(&place, &global, command).await,
         Command::Backup { file } => backup::backup(&place, &global, &file)?,

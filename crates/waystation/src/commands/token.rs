@@ -14,11 +14,12 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
         TokenCommand::Revoke { jti } => {
             call::print(place, global, "revoke_token", &json!({ "jti": jti })).await
         }
-        TokenCommand::Issue { agent, role, scopes, ttl, session, client } => {
+        TokenCommand::Issue { agent, role, scopes, chats, chats_deny, ttl, session, client } => {
             let scopes = (!scopes.is_empty()).then_some(scopes);
+            let chats = given_chats(&role, chats, chats_deny);
             let input = super::compact(json!({
                 "agent_id": agent, "role": role, "scopes": scopes, "session_id": session,
-                "ttl_seconds": seconds(&ttl)?,
+                "chats": chats, "ttl_seconds": seconds(&ttl)?,
             }));
             let Some(client) = client else {
                 return call::print(place, global, "issue_token", &input).await;
@@ -35,6 +36,18 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
             output::line(&lines(client, &url, token).join("\n"))
         }
     }
+}
+
+/// The chats a token gives. Denying some gives the others to a role that sees all of them anyway; to
+/// any other it gives nothing.
+fn given_chats(role: &str, mut allow: Vec<String>, deny: Vec<String>) -> Option<Value> {
+    if allow.is_empty() && deny.is_empty() {
+        return None;
+    }
+    if allow.is_empty() && role == "operator" {
+        allow.push("*/*".to_owned());
+    }
+    Some(json!({ "allow": allow, "deny": deny }))
 }
 
 /// The lines that connect a client, ready to paste. The token travels in the environment.

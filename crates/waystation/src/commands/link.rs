@@ -1,0 +1,244 @@
+//! Connecting accounts: what a service asks for is asked of the person, and tried before it is kept.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, IsTerminal, Write};
+
+use anyhow::{Context, Result, bail};
+use connector_api::{ConnectorKind, Field};
+use protocol::Secret;
+use serde_json::{Map, Value, json};
+
+use super::call;
+use crate::cli::{Global, LinkAddArgs, LinkCommand};
+use crate::paths::Place;
+use crate::{failure, output, reach};
+
+/// A line that somebody types.
+const LINE_BYTES_MAX: u64 = 64 * 1024;
+
+/// `waystation link`.
+pub(crate) async fn run(place: &Place, global: &Global, command: LinkCommand) -> Result<()> {
+    match command {
+        LinkCommand::Add(args) => add(place, global, &args).await,
+        LinkCommand::List => call::print(place, global, "list_links", &json!({})).await,
+        LinkCommand::Check { name } => check(place, global, &name).await,
+        LinkCommand::Remove { name, purge, yes } => remove(place, global, &name, purge, yes).await,
+    }
+}
+
+async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
+    let kind = connectors::kind(&args.service).context("this service is not known")?;
+    if args.guide {
+        return output::line(kind.guide().trim_end());
+    }
+    let mut given = plain(kind, &args.settings)?;
+    given.extend(from_stdin(kind, &args.secrets)?);
+    let is_person = std::io::stdin().is_terminal() && args.secrets.is_empty();
+    if is_person {
+        ask_for_rest(kind, &mut given)?;
+    }
+    let settings: Map<String, Value> =
+        given.iter().map(|(name, value)| (name.clone(), value.expose().clone().into())).collect();
+    let input = super::compact(json!({
+        "service": args.service, "name": args.name, "settings": settings, "unchecked": args.force,
+    }));
+    if is_person {
+        say(&format!("Asking {} …", kind.title()))?;
+    }
+    let config = place.config()?;
+    let greeting = reach::person(&place.environment, &config.workspace);
+    let mut hub = reach::connect(place, &greeting).await?;
+    let added = match hub.call("add_link", &input).await {
+        Ok(added) => added,
+        Err(error) => {
+            let error = failure::of_client(error);
+            if !is_person {
+                let how = format!("waystation link add {} --guide", args.service);
+                say(&format!("How to get what {} asks for: {how}", kind.title()))?;
+            }
+            return Err(error);
+        }
+    };
+    output::answer(global.json, &added.answer, &added.brief)?;
+    if global.json {
+        return Ok(());
+    }
+    let name = added.answer.get("name").and_then(Value::as_str).unwrap_or_default();
+    output::line(&next_steps(name))
+}
+
+/// What a person does after a source is there.
+pub(super) fn next_steps(source: &str) -> String {
+    format!(
+        "\nNext:\n  waystation call list_chats '{{\"source\": \"{source}\"}}'\n  \
+         waystation token issue --agent NAME --chats '{source}/*' --for claude\n\
+         The agent then has list_chats, get_messages and the resources messages://{source}/…"
+    )
+}
+
+/// Settings from the command line. A secret there would stand in the list of processes.
+fn plain(
+    kind: &dyn ConnectorKind,
+    settings: &[String],
+) -> Result<BTreeMap<String, Secret<String>>> {
+    let mut given = BTreeMap::new();
+    for setting in settings {
+        let Some((name, value)) = setting.split_once('=') else {
+            bail!("--set takes KEY=VALUE; for {} the keys are {}", kind.title(), keys(kind));
+        };
+        let field = find(kind, name)?;
+        if field.is_secret {
+            bail!(
+                "{name} is a secret, and others on this machine can see what stands in a command: \
+                 leave it out to be asked for it, or pipe it in with --secret-stdin {name}"
+            );
+        }
+        given.insert(name.to_owned(), Secret::new(value.to_owned()));
+    }
+    Ok(given)
+}
+
+/// Secrets from stdin, one line each.
+fn from_stdin(
+    kind: &dyn ConnectorKind,
+    names: &[String],
+) -> Result<BTreeMap<String, Secret<String>>> {
+    let mut given = BTreeMap::new();
+    for name in names {
+        find(kind, name)?;
+        let line = read_line()?;
+        if line.expose().is_empty() {
+            bail!("--secret-stdin {name}: there is no line for it on stdin");
+        }
+        given.insert(name.clone(), line);
+    }
+    Ok(given)
+}
+
+fn find(kind: &dyn ConnectorKind, name: &str) -> Result<&'static Field> {
+    let field = kind.fields().iter().find(|field| field.name == name);
+    field.with_context(|| {
+        format!("{} does not ask for {name:?}; its keys are {}", kind.title(), keys(kind))
+    })
+}
+
+fn keys(kind: &dyn ConnectorKind) -> String {
+    kind.fields().iter().map(|field| field.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Asks a person for what was not given: all that must be given, and secrets that may be.
+fn ask_for_rest(
+    kind: &dyn ConnectorKind,
+    given: &mut BTreeMap<String, Secret<String>>,
+) -> Result<()> {
+    let wanted = |field: &&Field| {
+        !given.contains_key(field.name)
+            && (field.default.is_none() || (field.is_secret && field.default == Some("")))
+    };
+    let fields: Vec<&Field> = kind.fields().iter().filter(wanted).collect();
+    let left: Vec<&str> = kind
+        .fields()
+        .iter()
+        .filter(|field| !fields.contains(field) && !given.contains_key(field.name))
+        .map(|field| field.name)
+        .collect();
+    if fields.is_empty() {
+        return Ok(());
+    }
+    say(&format!("{}\n", kind.guide().trim_end()))?;
+    for field in fields {
+        let optional = if field.default.is_some() { ", or just Enter" } else { "" };
+        say(&format!("{}\n  {}", field.prompt, field.help))?;
+        let mut out = std::io::stderr().lock();
+        write!(out, "{}{optional}: ", field.name)?;
+        out.flush()?;
+        let answer = if field.is_secret { hidden(read_line)? } else { read_line()? };
+        if !answer.expose().is_empty() {
+            given.insert(field.name.to_owned(), answer);
+        }
+    }
+    if !left.is_empty() {
+        say(&format!("(--set can change {} too)", left.join(", ")))?;
+    }
+    Ok(())
+}
+
+/// Reads while the terminal does not show what is typed.
+fn hidden(read: impl FnOnce() -> Result<Secret<String>>) -> Result<Secret<String>> {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    let stdin = std::io::stdin();
+    let before = tcgetattr(&stdin).context("the terminal does not say how it is set")?;
+    let mut silent = before.clone();
+    silent.local_modes.remove(LocalModes::ECHO);
+    silent.local_modes.insert(LocalModes::ECHONL);
+    tcsetattr(&stdin, OptionalActions::Flush, &silent)
+        .context("the terminal cannot hide what you type; pipe it in with --secret-stdin")?;
+    let line = read();
+    tcsetattr(&stdin, OptionalActions::Flush, &before)
+        .context("the terminal could not be set back; type reset")?;
+    line
+}
+
+fn read_line() -> Result<Secret<String>> {
+    use std::io::Read as _;
+    let mut line = String::new();
+    let mut stdin = std::io::stdin().lock();
+    (&mut stdin).take(LINE_BYTES_MAX).read_line(&mut line).context("stdin is not UTF-8 text")?;
+    Ok(Secret::new(line.trim().to_owned()))
+}
+
+async fn check(place: &Place, global: &Global, name: &str) -> Result<()> {
+    let config = place.config()?;
+    let greeting = reach::person(&place.environment, &config.workspace);
+    let mut hub = reach::connect(place, &greeting).await?;
+    let checked = hub.call("check_link", &json!({ "name": name })).await;
+    let checked = checked.map_err(failure::of_client)?;
+    output::answer(global.json, &checked.answer, &checked.brief)?;
+    if checked.answer.get("works").and_then(Value::as_bool) != Some(true) {
+        bail!("{name} does not work");
+    }
+    Ok(())
+}
+
+async fn remove(place: &Place, global: &Global, name: &str, purge: bool, yes: bool) -> Result<()> {
+    if purge && !yes {
+        if !std::io::stdin().is_terminal() {
+            bail!("--purge deletes every message of {name}; say --yes if you are sure");
+        }
+        say(&format!("This deletes every chat and message of {name} for ever."))?;
+        let mut out = std::io::stderr().lock();
+        write!(out, "Type {name} to go on: ")?;
+        out.flush()?;
+        if read_line()?.expose() != name {
+            bail!("nothing was deleted");
+        }
+    }
+    let config = place.config()?;
+    let greeting = reach::person(&place.environment, &config.workspace);
+    let mut hub = reach::connect(place, &greeting).await?;
+    let input = json!({ "name": name, "purge": purge });
+    let mut totals = (0, 0);
+    loop {
+        let removed = hub.call("remove_link", &input).await.map_err(failure::of_client)?;
+        let count = |key: &str| removed.answer.get(key).and_then(Value::as_u64).unwrap_or(0);
+        totals = (totals.0 + count("messages_deleted"), totals.1 + count("chats_deleted"));
+        let is_done = removed.answer.get("is_done").and_then(Value::as_bool) == Some(true);
+        if is_done || (count("messages_deleted"), count("chats_deleted")) == (0, 0) {
+            let mut answer = removed.answer;
+            answer["messages_deleted"] = totals.0.into();
+            answer["chats_deleted"] = totals.1.into();
+            let brief = if purge {
+                format!("{name} is gone, with {} chats and {} messages", totals.1, totals.0)
+            } else {
+                removed.brief
+            };
+            return output::answer(global.json, &answer, &brief);
+        }
+        say(&format!("{} messages deleted …", totals.0))?;
+    }
+}
+
+/// Words that are no answer: for the person, beside the output.
+fn say(text: &str) -> Result<()> {
+    writeln!(std::io::stderr().lock(), "{text}").context("stderr is closed")
+}

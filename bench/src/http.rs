@@ -25,6 +25,12 @@ impl Connection {
         self.ask("GET", path, "").await
     }
 
+    /// Asks, and answers what came back.
+    pub(crate) async fn get_text(&mut self, path: &str) -> Result<String> {
+        self.ask("GET", path, "").await?;
+        Ok(String::from_utf8_lossy(&self.buffer).into_owned())
+    }
+
     pub(crate) async fn post(&mut self, path: &str, body: &str) -> Result<()> {
         self.ask("POST", path, body).await
     }

@@ -73,13 +73,17 @@ enum What {
     Process,
     /// Rows 13 to 15: finding messages in chats.
     Chats,
+    /// Rows 12: importing an export.
+    Import,
+    /// Row 16: from a service to a subscriber.
+    Stream,
     /// No row: the store alone with sixty-four clients, for a profiler.
     Profile,
     /// No row: the server that row 4 is compared with.
     DoNothing,
 }
 
-const ALL: [What; 10] = [
+const ALL: [What; 12] = [
     What::One,
     What::Many,
     What::Mcp,
@@ -90,7 +94,9 @@ const ALL: [What; 10] = [
     What::Growth,
     What::Waiters,
     What::Process,
+    What::Import,
     What::Chats,
+    What::Stream,
 ];
 
 /// The program's own, so that what runs in this process is compared like with like.
@@ -127,6 +133,8 @@ async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
             What::Waiters => waiters::measure(place).await?,
             What::Process => process::measure(place).await?,
             What::Chats => chats::find(place).await?,
+            What::Import => chats::import(place).await?,
+            What::Stream => chats::stream(place).await?,
             What::Profile => append::profile(place).await?,
             What::DoNothing => {
                 do_nothing::serve(port.context("--port is missing")?).await?;

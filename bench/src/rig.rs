@@ -94,6 +94,13 @@ impl Rig {
         Ok(tokens)
     }
 
+    /// A token for somebody who may do everything.
+    pub(crate) async fn issue_operator_token(&self) -> Result<String> {
+        let input = json!({ "agent_id": "the-operator", "role": "operator" });
+        let answer = self.call(&operator(), "issue_token", &input).await?;
+        text(&answer, "token")
+    }
+
     pub(crate) async fn stop(self) -> Result<()> {
         self.duties.stop().await;
         let store = self.hub.store.clone();

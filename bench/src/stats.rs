@@ -96,6 +96,13 @@ pub(crate) fn memory_mb(process: u32) -> f64 {
     kilobytes / 1024.0
 }
 
+/// The most memory that a process has held, in megabytes; 0 when it is gone.
+pub(crate) fn peak_memory_mb(process: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or(0.0) / 1024.0
+}
+
 /// How busy the machine is.
 pub(crate) fn load_average() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();

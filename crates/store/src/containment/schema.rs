@@ -53,11 +53,14 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
 
 fn open_writer(path: &Path, shape: ContainmentShape) -> Result<(Connection, IndexProgress)> {
     let connection = Connection::open(path)?;
-    // A full block and a slab of signatures fit into a page, so that each is read at once.
+    // A full block and a slab of signatures fit into a page, so that each is read at once. The
+    // file's own log may grow to 32 MiB: the ends of threads are written again and again, and reach
+    // the file itself only when the log is folded into it.
     connection.execute_batch(
         "PRAGMA page_size = 4096;
          PRAGMA journal_mode = WAL;
          PRAGMA synchronous = NORMAL;
+         PRAGMA wal_autocheckpoint = 8192;
          PRAGMA secure_delete = ON;
          PRAGMA cache_size = -32768;
          PRAGMA temp_store = MEMORY;

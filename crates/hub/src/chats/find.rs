@@ -205,12 +205,13 @@ async fn from_index(call: &Call, asked: &Asked, places: &Places) -> Result<(Rows
             filter,
             after: asked.cursor.map(|cursor| Place { sent: cursor.sent, row: cursor.row }),
             limit: asked.limit,
-            offset: asked.offset,
+            offset: asked.offset.max(asked.cursor.map_or(0, |cursor| cursor.skip)),
             work_max,
         })
         .await
         .map_err(explain)?;
-    let next = page.next.map(|place| Cursor { sent: place.sent, row: place.row });
+    let skip = page.offset_left;
+    let next = page.next.map(|place| Cursor { sent: place.sent, row: place.row, skip });
     let rows = page.hits.iter().map(|hit| hit.row).collect();
     let found = Found { next, truncated: page.truncated, index_behind, ..Found::default() };
     Ok((Rows::Found(rows), found))
@@ -255,7 +256,7 @@ fn from_chat(
     let has_more = rows.len() > asked.limit || is_cut;
     rows.truncate(asked.limit);
     let last = rows.last().filter(|_| has_more);
-    let next = last.map(|row| Cursor { sent: row.sent, row: row.row });
+    let next = last.map(|row| Cursor { sent: row.sent, row: row.row, skip: 0 });
     Ok((rows, next))
 }
 

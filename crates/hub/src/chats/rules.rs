@@ -101,20 +101,33 @@ pub(crate) fn offset(offset: Option<i64>) -> Result<usize> {
 pub(crate) struct Cursor {
     pub(crate) sent: Timestamp,
     pub(crate) row: i64,
+    /// Messages behind it that an offset still passes over.
+    pub(crate) skip: usize,
 }
 
 impl Cursor {
     pub(crate) fn to_text(self) -> String {
-        format!("{:x}.{:x}", self.sent.as_ms(), self.row)
+        let (sent, row) = (self.sent.as_ms(), self.row);
+        match self.skip {
+            0 => format!("{sent:x}.{row:x}"),
+            skip => format!("{sent:x}.{row:x}.{skip:x}"),
+        }
     }
 
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let part = |text: &str| i64::from_str_radix(text, 16).ok().filter(|part| *part >= 0);
-        text.split_once('.')
-            .and_then(|(sent, row)| {
-                Some(Self { sent: Timestamp::from_ms(part(sent)?), row: part(row)? })
-            })
+        Self::read(text)
             .ok_or_else(|| Error::invalid("cursor", "must be next_cursor of an earlier page"))
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let part = |text: &str| i64::from_str_radix(text, 16).ok().filter(|part| *part >= 0);
+        let mut parts = text.splitn(3, '.');
+        let (sent, row) = (part(parts.next()?)?, part(parts.next()?)?);
+        let skip = match parts.next() {
+            Some(skip) => usize::try_from(part(skip)?).ok().filter(|skip| *skip <= OFFSET_MAX)?,
+            None => 0,
+        };
+        Some(Self { sent: Timestamp::from_ms(sent), row, skip })
     }
 }
 

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use hub::identity::Verifier;
 use hub::{Catalogue, Hub};
 use parking_lot::Mutex;
-use protocol::Timestamp;
+use protocol::limits::links::{HOOKS_IN_FLIGHT_MAX, HOOKS_PER_MINUTE, HOOKS_REFUSED_PER_MINUTE};
+use protocol::{Timestamp, limits};
+use tokio::sync::Semaphore;
 
-use crate::auth::Failures;
 use crate::fair::{Fairness, Shares};
 use crate::mcp;
+use crate::visits::Visits;
 
 /// What every route can reach. Cheap to clone.
 #[derive(Clone)]
@@ -23,9 +25,28 @@ pub struct App {
     /// How the listener is reached.
     pub web: Arc<WebSettings>,
     pub(crate) openapi: Arc<str>,
-    pub(crate) failures: Arc<Failures>,
+    /// Wrong tokens cost time: whoever guesses many is answered slowly.
+    pub(crate) failures: Arc<Visits>,
+    pub(crate) hooks: Arc<Hooks>,
     pub(crate) shares: Arc<Shares>,
     pub(crate) last_ready: Arc<Mutex<Option<Timestamp>>>,
+}
+
+/// Who calls hooks, and how many at once.
+pub(crate) struct Hooks {
+    pub(crate) all: Visits,
+    pub(crate) refused: Visits,
+    pub(crate) places: Semaphore,
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Self {
+            all: Visits::up_to(HOOKS_PER_MINUTE),
+            refused: Visits::up_to(HOOKS_REFUSED_PER_MINUTE),
+            places: Semaphore::new(HOOKS_IN_FLIGHT_MAX),
+        }
+    }
 }
 
 /// How the listener is reached, and who may reach it from a browser.
@@ -61,7 +82,8 @@ impl App {
             shares: Arc::new(Shares::new(web.fairness)),
             web: Arc::new(web),
             openapi: openapi.into(),
-            failures: Arc::default(),
+            failures: Arc::new(Visits::up_to(limits::AUTH_FAILURES_PER_MINUTE)),
+            hooks: Arc::default(),
             last_ready: Arc::default(),
         }
     }

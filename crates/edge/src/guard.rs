@@ -66,7 +66,18 @@ fn is_known(host: &str, web: &WebSettings) -> bool {
         },
     };
     let known = web.allowed_hosts.iter().map(String::as_str).chain(LOOPBACK);
-    known.into_iter().any(|known| known.eq_ignore_ascii_case(&name))
+    known.chain(host_of(&web.public_url)).any(|known| known.eq_ignore_ascii_case(&name))
+}
+
+/// The name in the address under which clients and services find the hub.
+fn host_of(url: &str) -> Option<&str> {
+    let rest = url.split_once("://")?.1;
+    let authority = rest.split('/').next()?;
+    let host = match authority.split_once(']') {
+        Some((address, _)) => authority.get(..=address.len())?,
+        None => authority.split(':').next()?,
+    };
+    (!host.is_empty()).then_some(host)
 }
 
 fn is_port(text: &str) -> bool {
@@ -120,6 +131,23 @@ mod tests {
             "0x7f.1",
         ] {
             assert!(!is_known(bad, &web()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_address_clients_are_given_is_a_host() {
+        for (public_url, host) in [
+            ("https://hooks.example.net", "hooks.example.net"),
+            ("https://hooks.example.net:8443/base", "hooks.example.net:8443"),
+            ("https://[2001:db8::1]:8443", "[2001:db8::1]"),
+        ] {
+            let web = WebSettings { public_url: public_url.to_owned(), ..WebSettings::default() };
+            assert!(is_known(host, &web), "{public_url}");
+            assert!(!is_known("example.net", &web), "{public_url}");
+        }
+        for odd in ["", "https://", "hub"] {
+            let web = WebSettings { public_url: odd.to_owned(), ..WebSettings::default() };
+            assert!(!is_known("", &web) && !is_known("hub", &web), "{odd:?}");
         }
     }
 

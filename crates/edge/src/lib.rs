@@ -11,6 +11,7 @@ mod error;
 mod fair;
 mod guard;
 mod health;
+mod hooks;
 mod line_reader;
 pub mod local;
 pub mod mcp;
@@ -19,6 +20,7 @@ pub mod server;
 mod status;
 pub mod tls;
 mod trace;
+mod visits;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -35,8 +37,12 @@ pub fn router(app: &App) -> Router {
         .route("/metrics", get(health::metrics))
         .route_service("/mcp", mcp::http_service(app.mcp(), &app.mcp_settings()))
         .layer(from_fn_with_state(app.clone(), auth::require_caller));
+    let of_services = Router::new()
+        .route("/hooks/{workspace}/{link}", get(hooks::receive).post(hooks::receive))
+        .layer(from_fn_with_state(app.clone(), fair::paced));
     Router::new()
         .merge(with_caller)
+        .merge(of_services)
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .route("/v1/openapi.json", get(rest::openapi_document))

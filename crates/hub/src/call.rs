@@ -111,13 +111,7 @@ impl<T> Change<T> {
             let response = Commitment::response(&identity.salt, &answer);
             let detail = audit::with_trace(self.detail.as_deref(), identity.trace.as_ref());
             let commitments = (request, &response);
-            tx.insert_audit(&identity.entry(
-                action,
-                object,
-                "ok",
-                commitments,
-                detail.as_deref(),
-            ))?;
+            tx.insert_audit(&identity.entry(action, object, "ok", commitments, detail.as_deref()))?;
         }
         Ok(self.answer)
     }
@@ -157,13 +151,8 @@ impl Call {
     {
         let identity = Arc::clone(&self.identity);
         let (action, request) = (self.action, self.request);
-        let changed = self
-            .hub
-            .store
-            .write(move |tx| {
-                work(tx)?.enter(tx, &identity, action, &request)
-            })
-            .await;
+        let changed =
+            self.hub.store.write(move |tx| work(tx)?.enter(tx, &identity, action, &request)).await;
         self.hub.audit_bell.notify_one();
         changed
     }

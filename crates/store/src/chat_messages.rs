@@ -143,12 +143,13 @@ pub struct ChatSpan {
 }
 
 impl Tx<'_> {
-    /// Appends a message and answers its row.
-    pub fn insert_chat_message(&mut self, new: &NewChatMessage<'_>) -> Result<i64> {
-        self.insert(
+    /// Appends a message; `false` when the chat has one of that id already.
+    pub fn insert_chat_message(&mut self, new: &NewChatMessage<'_>) -> Result<bool> {
+        let added = self.execute(
             "INSERT INTO message (thread, seq, created_ms, kind, trust, sender, session, body,
                  metadata, reply_seq, reply_ms, status_after, remote_id)
-             VALUES (?1, ?2, ?3, 0, 2, ?4, '', ?5, ?6, ?7, ?8, 0, ?9)",
+             VALUES (?1, ?2, ?3, 0, 2, ?4, '', ?5, ?6, ?7, ?8, 0, ?9)
+             ON CONFLICT (thread, remote_id) WHERE remote_id IS NOT NULL DO NOTHING",
             &[
                 new.thread_row.into(),
                 new.seq.into(),
@@ -160,7 +161,8 @@ impl Tx<'_> {
                 new.reply_to.map(|to| to.created.as_ms()).into(),
                 new.remote_id.into(),
             ],
-        )
+        )?;
+        Ok(added > 0)
     }
 
     /// A message by its id at the source.

@@ -150,6 +150,24 @@ async fn an_edited_message_is_found_by_its_new_text_alone() {
 }
 
 #[tokio::test]
+async fn of_a_message_that_comes_twice_at_once_the_last_is_kept() {
+    let (_folder, index) = open();
+    let docs = vec![doc(1, 1, "early"), doc(2, 1, "other"), doc(1, 1, "late")];
+    index.index(docs, Vec::new(), upto(2)).await.unwrap();
+    assert_eq!(found(&index, "early").await, [0; 0]);
+    assert_eq!(found(&index, "").await, [2, 1]);
+}
+
+#[tokio::test]
+async fn a_message_that_comes_and_goes_at_once_is_gone() {
+    let (_folder, index) = with_texts(&["one", "two"]).await;
+    let removed = vec![RemovedDoc { row: 2, thread_row: 1 }, RemovedDoc { row: 3, thread_row: 1 }];
+    let docs = vec![doc(2, 1, "two again"), doc(3, 1, "three")];
+    index.index(docs, removed, upto(3)).await.unwrap();
+    assert_eq!(found(&index, "").await, [1]);
+}
+
+#[tokio::test]
 async fn a_removed_message_is_gone_from_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let index = ContainmentIndex::open_shaped(folder.path(), 1, SMALL).unwrap();

@@ -1,8 +1,6 @@
 //! From a request's credentials to a verified caller.
 mod bearer;
-mod failures;
 mod metadata;
 
 pub(crate) use bearer::require_caller;
-pub(crate) use failures::Failures;
 pub(crate) use metadata::resource_metadata;

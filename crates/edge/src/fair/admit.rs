@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Version, header};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -61,6 +61,11 @@ fn wants_stream(request: &Request) -> bool {
 fn is_stream(response: &Response) -> bool {
     let kind = response.headers().get(header::CONTENT_TYPE);
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// Watches over the body of a request that has no caller.
+pub(crate) async fn paced(State(app): State<App>, request: Request, next: Next) -> Response {
+    keep_pace(&app, request, next).await
 }
 
 async fn keep_pace(app: &App, request: Request, next: Next) -> Response {

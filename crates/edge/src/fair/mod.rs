@@ -4,6 +4,6 @@ mod admit;
 mod pace;
 mod shares;
 
-pub(crate) use admit::admit;
+pub(crate) use admit::{admit, paced};
 pub use shares::Fairness;
 pub(crate) use shares::{Holder, Shares};

@@ -22,20 +22,48 @@ pub(super) fn tool_result(error: &hub::Error, request_id: String) -> CallToolRes
 pub(super) fn rpc_error(error: &hub::Error, request_id: String) -> ErrorData {
     let body = error.body(request_id);
     let code = match body.code {
-        Code::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
+        Code::NotFound | Code::SourceNotFound | Code::ChatNotFound => ErrorCode::RESOURCE_NOT_FOUND,
         Code::UnknownOperation => ErrorCode::INVALID_PARAMS,
         code => ErrorCode(code.json_rpc_code()),
     };
     let message = match &body.hint {
-        Some(hint) => format!("{}; {hint}", body.message),
-        None => body.message.clone(),
+        Some(hint) if !is_of_chats(body.code) => format!("{}; {hint}", body.message),
+        _ => body.message.clone(),
     };
     ErrorData::new(code, message, serde_json::to_value(body).ok())
 }
 
+/// Refusals whose message is a promise, word for word; the hint beside it stands in the data.
+fn is_of_chats(code: Code) -> bool {
+    matches!(
+        code,
+        Code::SourceNotFound
+            | Code::ChatNotFound
+            | Code::SourceNotConnected
+            | Code::InvalidParameter
+            | Code::StreamingNotSupported
+    )
+}
+
+/// Whether a refusal has this code.
+pub(super) fn is(error: &ErrorData, code: Code) -> bool {
+    error.data.as_ref().and_then(|data| data.get("code")).is_some_and(|known| known == code.name())
+}
+
+/// The same refusal, for a request that named no resource: what is missing is a wrong parameter.
+pub(super) fn of_parameters(mut error: ErrorData) -> ErrorData {
+    if error.code == ErrorCode::RESOURCE_NOT_FOUND {
+        error.code = ErrorCode::INVALID_PARAMS;
+    }
+    error
+}
+
 /// A resource that is not one of ours.
 pub(super) fn unknown_resource() -> ErrorData {
-    ErrorData::resource_not_found("there is no such resource; ours are threads://{thread_id}", None)
+    ErrorData::resource_not_found(
+        "there is no such resource; ours are threads://{thread_id} and messages://{source}/{chat}",
+        None,
+    )
 }
 
 /// An error says which resource it is about.

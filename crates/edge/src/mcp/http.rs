@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::server::{Server, Who};
 use super::sessions::Sessions;
-use super::{App, failure};
+use super::{App, failure, sift};
 use protocol::limits::mcp as limits;
 
 const SESSION_ID: &str = "mcp-session-id";
@@ -86,9 +86,14 @@ impl HttpSettings {
 
 /// The hub over MCP, for requests that authentication has given an `Arc<Caller>`.
 pub fn http_service(app: App, settings: &HttpSettings) -> HttpService<Server> {
-    let stop = app.hub.stopping.clone();
-    let server = Server::new(app, Who::Request);
-    http_service_for(move || server.connection(), settings, stop)
+    http_service_of(Server::new(app, Who::Request), settings)
+}
+
+/// The same for a server that is there already.
+pub fn http_service_of(server: Server, settings: &HttpSettings) -> HttpService<Server> {
+    let stop = server.shared.app.hub.stopping.clone();
+    let first = server.clone();
+    service(move || first.connection(), settings, stop, Some(server))
 }
 
 /// Any MCP server, behind the same layers. `connection` makes the handler of one connection; open
@@ -98,13 +103,23 @@ pub fn http_service_for<H: ServerHandler + Clone>(
     settings: &HttpSettings,
     stop: CancellationToken,
 ) -> HttpService<H> {
+    service(connection, settings, stop, None)
+}
+
+fn service<H: ServerHandler>(
+    connection: impl Fn() -> H + Send + Sync + 'static,
+    settings: &HttpSettings,
+    stop: CancellationToken,
+    sifts: Option<Server>,
+) -> HttpService<H> {
     let sessions = Arc::new(Sessions::new(settings.session_idle, stop));
     let rmcp = StreamableHttpService::new(
         move || Ok(connection()),
         Arc::clone(&sessions),
         settings.config(),
     );
-    HttpService(Arc::new(Inner { rmcp, sessions, body_bytes_max: settings.body_bytes_max }))
+    let body_bytes_max = settings.body_bytes_max;
+    HttpService(Arc::new(Inner { rmcp, sessions, body_bytes_max, sifts }))
 }
 
 /// MCP over HTTP, as a service to mount at a path.
@@ -114,6 +129,8 @@ struct Inner<H> {
     rmcp: StreamableHttpService<H, Sessions>,
     sessions: Arc<Sessions>,
     body_bytes_max: usize,
+    /// Looks at subscriptions before they are acknowledged.
+    sifts: Option<Server>,
 }
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -175,6 +192,10 @@ impl<H: ServerHandler> Inner<H> {
             Err(_) => return text(StatusCode::BAD_REQUEST, "the body could not be read"),
         };
         let is_json = is_json(&parts.headers);
+        let body = match &self.sifts {
+            Some(server) => sift::sift_body(server, &mut parts, body).await,
+            None => body,
+        };
         let request = Request::from_parts(parts, Full::new(body.clone()));
         let answer = self.rmcp.handle(request).await;
         // rmcp says so of a body that it could not read as a message, and of nothing else that

@@ -1,13 +1,18 @@
-//! MCP: the catalogue as tools, threads as resources, both eras of the protocol on every transport.
+//! MCP: the catalogue as tools, threads and chats as resources, prompts, both eras of the protocol on every transport.
 //!
 //! rmcp speaks the protocol; this folder says what is behind it. Every call goes through the
 //! catalogue's one door, so an MCP client can do exactly what the same caller can do over REST.
+mod arrivals;
+mod chats;
+mod completion;
 mod failure;
 mod http;
 mod lines;
+mod prompts;
 mod resources;
 mod server;
 mod sessions;
+mod sift;
 mod stream;
 mod subscriptions;
 mod tools;
@@ -17,8 +22,9 @@ use std::sync::Arc;
 
 use ::hub::{Catalogue, Hub};
 
+pub(crate) use chats::is_address as is_address_of_chats;
 pub(crate) use failure::too_long;
-pub use http::{HttpService, HttpSettings, http_service, http_service_for};
+pub use http::{HttpService, HttpSettings, http_service, http_service_for, http_service_of};
 pub(crate) use lines::framed;
 pub use server::{Server, Who};
 pub use stream::{serve_stream, serve_stream_for};

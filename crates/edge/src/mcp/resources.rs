@@ -1,34 +1,51 @@
-//! Threads as resources: listed, read as text and as JSON, and completed by id or title.
+//! Threads as resources, read as text and as JSON; and chats beside them.
 
 use rmcp::model::{
-    CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ListResourceTemplatesResult,
-    ListResourcesResult, PaginatedRequestParams, ReadResourceResult, Reference, Resource,
-    ResourceContents, ResourceTemplate,
+    CacheScope, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 
+use super::chats::{self, items, text};
 use super::failure;
 use super::server::Server;
 use super::uri::{TEMPLATE, ThreadUri};
 use protocol::limits::mcp as limits;
 
-/// The caller's threads, the most recently active first.
+/// The caller's threads, the most recently active first, and on the first page the chats in which
+/// something was said last.
 pub(super) async fn list(
     server: &Server,
     page: Option<PaginatedRequestParams>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let input = match page.and_then(|page| page.cursor) {
+    let cursor = page.and_then(|page| page.cursor);
+    let with_chats = cursor.is_none() && server.may(context, "list_chats");
+    let mut result = if with_chats && !server.may(context, "list_threads") {
+        ListResourcesResult::default()
+    } else {
+        list_threads(server, cursor, context).await?
+    };
+    if with_chats {
+        result.resources.extend(chats::recent(server, context).await?);
+    }
+    Ok(result.with_ttl_ms(limits::THREADS_TTL_MS).with_cache_scope(CacheScope::Private))
+}
+
+async fn list_threads(
+    server: &Server,
+    cursor: Option<String>,
+    context: &RequestContext<RoleServer>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let input = match cursor {
         Some(cursor) => json!({ "cursor": cursor }),
         None => json!({}),
     };
     let mut answer = server.ask(context, "list_threads", input).await?.value();
-    let resources = threads(&answer).map(resource).collect();
-    let mut result = ListResourcesResult::with_all_items(resources)
-        .with_ttl_ms(limits::THREADS_TTL_MS)
-        .with_cache_scope(CacheScope::Private);
+    let resources = items(&answer, "threads").map(resource).collect();
+    let mut result = ListResourcesResult::with_all_items(resources);
     result.next_cursor = match answer.get_mut("next_cursor").map(Value::take) {
         Some(Value::String(cursor)) => Some(cursor),
         _ => None,
@@ -36,7 +53,7 @@ pub(super) async fn list(
     Ok(result)
 }
 
-/// The one template.
+/// The templates.
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new(TEMPLATE, "thread")
         .with_title("Thread")
@@ -45,18 +62,23 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
              to read from elsewhere. Subscribe to hear when something happens in it.",
         )
         .with_mime_type("text/plain");
-    ListResourceTemplatesResult::with_all_items(vec![template])
+    ListResourceTemplatesResult::with_all_items(vec![template, chats::template()])
         .with_ttl_ms(limits::TOOLS_TTL_MS)
         .with_cache_scope(CacheScope::Private)
 }
 
-/// A thread, as lines of text and as a page of JSON.
+/// A thread as lines of text and as a page of JSON, or a chat as lines of text.
 pub(super) async fn read(
     server: &Server,
     uri: &str,
     context: &RequestContext<RoleServer>,
 ) -> Result<ReadResourceResult, ErrorData> {
-    read_thread(server, uri, context).await.map_err(|error| failure::about(uri, error))
+    let read = if chats::is_address(uri) {
+        chats::read(server, uri, context).await
+    } else {
+        read_thread(server, uri, context).await
+    };
+    read.map_err(|error| failure::about(uri, error))
 }
 
 async fn read_thread(
@@ -81,44 +103,6 @@ async fn read_thread(
     // Only a subscription says when it changes, so nothing may be taken for the newest.
     let result = ReadResourceResult::new(contents);
     Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
-}
-
-/// Threads whose id begins with, or whose title holds, what was typed so far.
-pub(super) async fn complete(
-    server: &Server,
-    request: &CompleteRequestParams,
-    context: &RequestContext<RoleServer>,
-) -> Result<CompleteResult, ErrorData> {
-    let of_ours =
-        matches!(&request.r#ref, Reference::Resource(template) if template.uri == TEMPLATE);
-    if !of_ours || request.argument.name != "thread_id" {
-        let message = format!("completion is for thread_id of {TEMPLATE}");
-        return Err(ErrorData::invalid_params(message, None));
-    }
-    let answer = server.ask(context, "list_threads", json!({ "limit": 200 })).await?.value();
-    let typed = request.argument.value.to_lowercase();
-    let matches = |thread: &&Value| {
-        text(thread, "thread_id").to_lowercase().starts_with(&typed)
-            || text(thread, "title").to_lowercase().contains(&typed)
-    };
-    let mut values: Vec<String> = threads(&answer)
-        .filter(matches)
-        .map(|thread| text(thread, "thread_id").to_owned())
-        .collect();
-    let has_more = values.len() > CompletionInfo::MAX_VALUES;
-    values.truncate(CompletionInfo::MAX_VALUES);
-    let mut completion =
-        CompletionInfo::new(values).map_err(|error| ErrorData::internal_error(error, None))?;
-    completion.has_more = Some(has_more);
-    Ok(CompleteResult::new(completion))
-}
-
-fn threads(answer: &Value) -> impl Iterator<Item = &Value> {
-    answer.get("threads").and_then(Value::as_array).into_iter().flatten()
-}
-
-fn text<'a>(thread: &'a Value, field: &str) -> &'a str {
-    thread.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn resource(thread: &Value) -> Resource {

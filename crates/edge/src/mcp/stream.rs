@@ -4,14 +4,15 @@ use std::io;
 use std::sync::Arc;
 
 use protocol::{Caller, limits as common};
-use rmcp::ServerHandler;
-use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
+use rmcp::RoleServer;
+use rmcp::service::{QuitReason, ServerInitializeError, Service, serve_server_with_ct};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::App;
 use super::lines::{Lines, lines};
 use super::server::{Server, Who};
+use super::sift::Sifting;
 use protocol::limits::mcp as limits;
 
 /// Serves one client until its stream ends or `stop` does. A client that leaves is no error, whenever
@@ -23,12 +24,13 @@ pub async fn serve_stream(
     writer: impl AsyncWrite + Send + Unpin,
     stop: CancellationToken,
 ) -> io::Result<()> {
-    serve_stream_for(Server::new(app, Who::Fixed(caller)), reader, writer, stop).await
+    let server = Sifting(Server::new(app, Who::Fixed(caller)));
+    serve_stream_for(server, reader, writer, stop).await
 }
 
 /// The same for a handler of one's own.
 pub async fn serve_stream_for(
-    handler: impl ServerHandler,
+    handler: impl Service<RoleServer>,
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin,
     stop: CancellationToken,
@@ -56,7 +58,7 @@ pub async fn serve_stream_for(
 }
 
 async fn serve(
-    handler: impl ServerHandler,
+    handler: impl Service<RoleServer>,
     lines: Lines<impl AsyncRead + Send + Unpin + 'static>,
     stop: CancellationToken,
 ) -> io::Result<()> {

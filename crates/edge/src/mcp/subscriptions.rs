@@ -1,20 +1,25 @@
-//! Subscriptions to threads, in both eras: each is one who follows a thread, and dies with its
+//! Subscriptions to threads and chats, in both eras: each is one who follows, and dies with its
 //! connection.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use hub::threads::{Follow, follow};
-use rmcp::model::ResourceUpdatedNotificationParam;
-use rmcp::service::{Peer, RequestContext, SubscriptionContext, SubscriptionSink};
+use rmcp::model::{
+    MetaObject, NotificationMetaObject, RequestId, ResourceUpdatedNotification,
+    ResourceUpdatedNotificationParam, ServerNotification,
+};
+use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::failure;
+use super::arrivals::{FollowedChats, follow_chats};
 use super::server::Server;
+use super::sift::Sifted;
 use super::uri::ThreadUri;
+use super::{chats, failure};
 use protocol::limits::mcp as limits;
 
 /// The subscriptions of one connection of the era of `initialize`. They end when it does.
@@ -32,7 +37,7 @@ impl Subscriptions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, uri: String, followed: Follow, sink: Sink) -> Result<(), ErrorData> {
+    fn begin(&self, uri: String, followed: Followed, sink: Sink) -> Result<(), ErrorData> {
         let mut guard = self.lock();
         let running = guard.get_or_insert_default();
         while running.tasks.try_join_next().is_some() {}
@@ -43,7 +48,10 @@ impl Subscriptions {
         if running.by_uri.len() >= limits::SUBSCRIPTIONS_MAX {
             return Err(too_many());
         }
-        let task = running.tasks.spawn(pass_on(uri.clone(), followed, sink));
+        let task = match followed {
+            Followed::Thread(thread) => running.tasks.spawn(pass_on(uri.clone(), thread, sink)),
+            Followed::Chats(chats) => running.tasks.spawn(chats.pass_on(sink)),
+        };
         running.by_uri.insert(uri, task);
         Ok(())
     }
@@ -57,25 +65,36 @@ impl Subscriptions {
     }
 }
 
-/// Where a notification goes.
+/// What a subscription follows.
+enum Followed {
+    Thread(Follow),
+    Chats(FollowedChats),
+}
+
+/// Where a notification goes: to the connection, or to the stream of the request that asked for it.
+///
+/// rmcp's own sink lets nothing through but the very URIs that were asked for, and whoever asks for
+/// `messages://telegram/*` wants to hear which chat it was.
 #[derive(Clone)]
-enum Sink {
-    /// To the connection.
-    Connection(Peer<RoleServer>),
-    /// To the stream of the request that asked for it.
-    Listen(SubscriptionSink),
+pub(super) struct Sink {
+    peer: Peer<RoleServer>,
+    listen: Option<RequestId>,
 }
 
 impl Sink {
     /// Whether the client could be told.
-    async fn updated(&self, uri: &str) -> bool {
-        match self {
-            Self::Connection(peer) => {
-                let param = ResourceUpdatedNotificationParam::new(uri);
-                peer.notify_resource_updated(param).await.is_ok()
-            }
-            Self::Listen(sink) => sink.notify_resource_updated(uri).await.is_ok(),
+    pub(super) async fn updated(&self, uri: &str, about: Map<String, Value>) -> bool {
+        let param = ResourceUpdatedNotificationParam::new(uri);
+        let mut notification = ResourceUpdatedNotification::new(param);
+        let mut meta = NotificationMetaObject(MetaObject(about));
+        if let Some(id) = &self.listen {
+            meta.set_subscription_id(id.clone());
         }
+        if !meta.is_empty() {
+            notification.extensions.insert(meta);
+        }
+        let notification = ServerNotification::ResourceUpdatedNotification(notification);
+        self.peer.send_notification(notification).await.is_ok()
     }
 }
 
@@ -85,8 +104,13 @@ pub(super) async fn subscribe(
     uri: String,
     context: &RequestContext<RoleServer>,
 ) -> Result<(), ErrorData> {
-    let followed = followed(server, &uri, context).await?;
-    server.subscriptions.begin(uri, followed, Sink::Connection(context.peer.clone()))
+    let followed = if chats::is_address(&uri) {
+        Followed::Chats(follow_chats(server, &server.call(context)?, &uri).await?)
+    } else {
+        Followed::Thread(followed(server, &uri, context).await?)
+    };
+    let sink = Sink { peer: context.peer.clone(), listen: None };
+    server.subscriptions.begin(uri, followed, sink)
 }
 
 /// `subscriptions/listen`: runs for as long as somebody listens.
@@ -94,20 +118,30 @@ pub(super) async fn subscribe(
 /// rmcp acknowledges before this is asked, and the acknowledgment cannot wait for the store. So a
 /// thread that the caller may not read ends the request with the error that reading it would give,
 /// and each other one is told of at once: whatever happened since the acknowledgment is not missed.
+/// Chats were looked at before the acknowledgment, and are followed since.
 pub(super) async fn listen(server: &Server, context: SubscriptionContext) -> Result<(), ErrorData> {
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     if uris.len() > limits::SUBSCRIPTIONS_MAX {
         return Err(too_many());
     }
-    let mut told = Vec::with_capacity(uris.len());
-    for uri in uris {
-        let followed = followed(server, &uri, context.request_context()).await?;
-        let sink = Sink::Listen(context.sink().clone());
-        told.push(async move {
-            if sink.updated(&uri).await {
+    let request = context.request_context();
+    let sink = Sink { peer: request.peer.clone(), listen: Some(request.id.clone()) };
+    let (followed_chats, refused) = Sifted::of(request).take();
+    if let Some(error) = refused.filter(|_| uris.is_empty()) {
+        return Err(error);
+    }
+    let mut told: Vec<BoxFuture<'static, ()>> = Vec::with_capacity(uris.len());
+    for uri in uris.into_iter().filter(|uri| !chats::is_address(uri)) {
+        let followed = followed(server, &uri, request).await?;
+        let sink = sink.clone();
+        told.push(Box::pin(async move {
+            if sink.updated(&uri, Map::new()).await {
                 pass_on(uri, followed, sink).await;
             }
-        });
+        }));
+    }
+    for chats in followed_chats {
+        told.push(Box::pin(chats.pass_on(sink.clone())));
     }
     let stopping = &server.shared.app.hub.stopping;
     if told.is_empty() {
@@ -149,14 +183,13 @@ async fn follow_thread(
 
 /// Tells of changes until there is nothing more to tell, or nobody to tell it to.
 async fn pass_on(uri: String, followed: Follow, sink: Sink) {
-    while followed.changed().await && sink.updated(&uri).await {
+    while followed.changed().await && sink.updated(&uri, Map::new()).await {
         // A burst is told once more when it is over, not once for each message.
         tokio::time::sleep(limits::NOTIFY_INTERVAL).await;
     }
 }
 
 fn too_many() -> ErrorData {
-    let message =
-        format!("a connection may be subscribed to {} threads", limits::SUBSCRIPTIONS_MAX);
+    let message = format!("a connection may have {} subscriptions", limits::SUBSCRIPTIONS_MAX);
     ErrorData::invalid_params(message, None)
 }

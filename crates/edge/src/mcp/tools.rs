@@ -25,7 +25,7 @@ impl Tools {
             // What an owner does with the hub itself stays out of models' way; it can still be called.
             listed: entries
                 .iter()
-                .filter(|entry| entry.toolset != "admin")
+                .filter(|entry| entry.toolset != "admin" && entry.scope != Scope::Admin)
                 .map(|entry| (entry.scope, tool(entry)))
                 .collect(),
             names: entries.iter().map(|entry| (spelling(entry.name), entry.name)).collect(),
@@ -65,11 +65,15 @@ fn tool(entry: &Entry) -> Tool {
     }
     let mut output = entry.output_schema.clone();
     shorten(&mut output, Keep::Nulls);
-    let annotations = ToolAnnotations::new()
-        .read_only(entry.effect == Effect::Read)
-        .destructive(entry.effect == Effect::Destroy)
-        .idempotent(entry.effect.is_idempotent())
-        .open_world(false);
+    let annotations = match entry.effect {
+        // What changes nothing neither destroys nor repeats anything; saying so only costs space.
+        Effect::Read => ToolAnnotations::new().read_only(true),
+        effect => ToolAnnotations::new()
+            .read_only(false)
+            .destructive(effect == Effect::Destroy)
+            .idempotent(effect.is_idempotent()),
+    };
+    let annotations = annotations.open_world(false);
     Tool::new(spelling(entry.name), entry.doc.clone(), Arc::new(input))
         .with_raw_output_schema(Arc::new(output))
         .with_annotations(annotations)
@@ -99,7 +103,6 @@ fn shorten(schema: &mut Map<String, Value>, keep: Keep) {
     for word in ["title", "format", "default"] {
         schema.remove(word);
     }
-    choices_as_enum(schema);
     match keep {
         Keep::Nulls => {
             schema.remove("description");
@@ -112,11 +115,17 @@ fn shorten(schema: &mut Map<String, Value>, keep: Keep) {
         }
         Keep::Descriptions => {
             without_null(schema);
+            // Models do not count letters, and the words say where numbers end; whoever goes too far
+            // is told so.
+            for word in ["minLength", "maxLength", "pattern", "maxProperties", "minimum"] {
+                schema.remove(word);
+            }
             if let Some(Value::String(words)) = schema.get_mut("description") {
                 *words = words.replace('\n', " ");
             }
         }
     }
+    choices_as_enum(schema);
     for (word, value) in schema.iter_mut() {
         match (word.as_str(), value) {
             ("properties" | "$defs", Value::Object(named)) => {
@@ -208,7 +217,7 @@ mod tests {
         let expected = json!({
             "title": { "type": "string", "description": "Words." },
             "status": { "enum": ["a"], "type": "string" },
-            "limit": { "type": "integer", "minimum": 0 },
+            "limit": { "type": "integer" },
         });
         assert_eq!(schema["properties"], expected);
     }

@@ -113,7 +113,7 @@ fn kinds(property: &Value) -> Vec<String> {
     }
 }
 
-fn form_pairs(query: &str) -> Result<Vec<(String, String)>, Error> {
+pub(crate) fn form_pairs(query: &str) -> Result<Vec<(String, String)>, Error> {
     let decode = |text: &str| {
         let mut bytes = Vec::with_capacity(text.len());
         let mut rest = text.bytes();

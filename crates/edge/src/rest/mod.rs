@@ -3,6 +3,7 @@ mod input;
 mod openapi;
 mod routes;
 
+pub(crate) use input::form_pairs;
 pub use openapi::openapi;
 pub(crate) use openapi::openapi_document;
 pub(crate) use routes::routes;

@@ -188,6 +188,47 @@ async fn a_listening_client_is_acknowledged_once() {
 }
 
 #[tokio::test]
+async fn wildcards_on_chats_outlive_an_owner() {
+    let (mut world, mut owner) = World::greeted().await;
+    let uri = "messages://telegram/*?sender=Alice";
+    let subscribe = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": { "uri": uri },
+    });
+    let listen = json!({
+        "jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen",
+        "params": { "notifications": { "resourceSubscriptions": [uri, "threads://t"] } },
+    });
+    let acknowledged = json!({
+        "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {
+            "notifications": { "resourceSubscriptions": [uri, "threads://t"] },
+            "_meta": { "io.modelcontextprotocol/subscriptionId": 7 },
+        },
+    });
+    world.client.say(subscribe.clone()).await;
+    owner.hear().await;
+    owner.answer(1).await;
+    world.client.hear().await;
+    world.client.say(listen.clone()).await;
+    owner.hear().await;
+    owner.say(acknowledged.clone()).await;
+    world.client.hear().await;
+    drop(owner);
+    let mut owner = world.next_owner().await;
+    assert_eq!(owner.hear().await, subscribe, "word for word");
+    assert_eq!(owner.hear().await, listen);
+    owner.answer(1).await;
+    let told = world.client.hear().await;
+    assert_eq!(told["params"], json!({ "uri": uri }), "something may have arrived meanwhile");
+    owner.say(acknowledged).await;
+    let told = world.client.hear().await;
+    assert_eq!(told["method"], "notifications/resources/updated");
+    assert_eq!(told["params"]["uri"], uri);
+    assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 7);
+    owner.say(json!({ "jsonrpc": "2.0", "method": "notifications/message" })).await;
+    assert_eq!(world.client.hear().await["method"], "notifications/message", "and no more");
+}
+
+#[tokio::test]
 async fn requests_are_asked_again_in_their_order_and_changes_without_a_key_are_not() {
     let (mut world, mut owner) = World::greeted().await;
     let keyed = json!({ "idempotency_key": "k" });

@@ -8,17 +8,20 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use bytes::{Bytes, BytesMut};
-use edge::mcp::{App, HttpSettings, Server, Who, http_service_for};
+use edge::mcp::{App, HttpSettings, Server, Who, http_service_of};
 use http_body_util::{BodyExt, Full};
 use hyper::Response;
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
-use protocol::Role;
+use protocol::chat::{ChatGrant, ChatLists};
+use protocol::{Caller, Role, Scopes};
 use serde_json::{Value, json};
-use testkit::{TestHub, caller};
+use testkit::{On, TestHub, caller, generous};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use waystation_edge as edge;
+
+use crate::chats::services;
 
 pub(crate) const MODERN: &str = "2026-07-28";
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -51,12 +54,11 @@ pub(crate) fn app(hub: &TestHub) -> App {
 
 impl Edge {
     pub(crate) async fn start() -> Self {
-        let hub = TestHub::start();
+        let hub = TestHub::with_connectors(On::Sqlite, generous(), services::ALL);
         let server =
             Server::new(app(&hub), Who::Request).with_progress_interval(Duration::from_millis(5));
-        let stop = hub.hub.stopping.clone();
         let settings = HttpSettings { body_bytes_max: 64 * 1024, ..HttpSettings::default() };
-        let service = http_service_for(move || server.connection(), &settings, stop);
+        let service = http_service_of(server, &settings);
         let router = Router::new().route_service("/mcp", service).layer(from_fn(authenticate));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -244,13 +246,37 @@ impl Answer {
     }
 }
 
-/// The agent says its own name, and its role when it is not a worker: `boss/operator`.
+/// The agent says its own name, its role when it is not a worker, and the chats and scopes it has
+/// when they are not those of its role: `boss/operator`, `eve;allow=telegram/1,slack/*;deny=slack/2`,
+/// `eve;allow=*/*;scopes=chats:read`.
 pub(crate) async fn authenticate(mut request: Request, next: Next) -> axum::response::Response {
     let name = request.headers().get("x-agent").and_then(|name| name.to_str().ok());
     if let Some(name) = name {
-        let (agent, role) = name.split_once('/').unwrap_or((name, "worker"));
-        let caller = caller(agent, role.parse().unwrap());
+        let caller = named(name);
         request.extensions_mut().insert(caller);
     }
     next.run(request).await
+}
+
+/// Who is meant by a name.
+pub(crate) fn named(name: &str) -> Arc<Caller> {
+    let mut parts = name.split(';');
+    let who = parts.next().unwrap();
+    let (agent, role) = who.split_once('/').unwrap_or((who, "worker"));
+    let mut known = (*caller(agent, role.parse().unwrap())).clone();
+    let mut lists = ChatLists::default();
+    for part in parts {
+        let (what, list) = part.split_once('=').unwrap();
+        let list: Vec<&str> = list.split(',').filter(|item| !item.is_empty()).collect();
+        let patterns = || list.iter().map(|pattern| pattern.parse().unwrap()).collect();
+        match what {
+            "allow" => lists.allow = patterns(),
+            "deny" => lists.deny = patterns(),
+            _ => known.scopes = Scopes::from_claim(&list.join(" ")),
+        }
+        if what != "scopes" {
+            known.chats = ChatGrant::Lists(lists.clone());
+        }
+    }
+    Arc::new(known)
 }

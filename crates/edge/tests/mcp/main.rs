@@ -2,6 +2,8 @@
 #[cfg(test)]
 mod bridge;
 #[cfg(test)]
+mod chats;
+#[cfg(test)]
 mod edge;
 #[cfg(test)]
 mod legacy;

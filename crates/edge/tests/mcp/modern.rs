@@ -13,7 +13,6 @@ async fn a_client_discovers_who_we_are() {
     let result = &answer["result"];
     assert!(result["supportedVersions"].as_array().unwrap().contains(&json!(MODERN)));
     assert_eq!(result["capabilities"]["resources"]["subscribe"], true);
-    assert!(result["capabilities"].get("prompts").is_none());
     assert!(result["instructions"].as_str().unwrap().contains("wait_for_messages"));
     assert!(result.to_string().contains("waystation"));
 }

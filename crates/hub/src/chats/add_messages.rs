@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{LinkRow, NewLink, Tx};
 
-use super::take::{self, Taken};
 use super::rules;
+use super::take::{self, Taken};
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};

@@ -119,13 +119,32 @@ impl Operation for GetMessages {
             note("truncated", "the search stopped early; cursor goes on");
         }
         if !output.complete {
-            note("incomplete", "something may be missing; see gaps");
+            note("incomplete", &missing(&output.gaps));
         }
         if let Some(cursor) = &output.next_cursor {
             note("next cursor", cursor);
         }
         text
     }
+}
+
+/// In words, where messages may be missing; the first few stretches will do.
+fn missing(gaps: &[Gap]) -> String {
+    const SHOWN_MAX: usize = 3;
+    let stretch = |gap: &Gap| match (gap.from, gap.to) {
+        (None, None) => "at any time".to_owned(),
+        (None, Some(to)) => format!("before {to}"),
+        (Some(from), None) => format!("since {from}"),
+        (Some(from), Some(to)) => format!("from {from} to {to}"),
+    };
+    let mut stretches: Vec<String> = gaps.iter().map(stretch).collect();
+    stretches.dedup();
+    let more = if stretches.len() > SHOWN_MAX { ", and elsewhere" } else { "" };
+    stretches.truncate(SHOWN_MAX);
+    if stretches.is_empty() {
+        return "messages may be missing".to_owned();
+    }
+    format!("messages may be missing {}{more}", stretches.join(", "))
 }
 
 impl GetMessages {

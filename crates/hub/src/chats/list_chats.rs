@@ -39,6 +39,8 @@ pub struct ListChats {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ChatFilter {
+    /// Only this chat, by its id or name; one that is not there is refused.
+    chat: Option<String>,
     /// Only chats of this sort.
     chat_type: Option<ChatType>,
     /// Only chats with this text in their name, whatever its case.
@@ -74,6 +76,7 @@ impl Operation for ListChats {
         let asked = Arc::new(Asked {
             caller: call.shared_caller(),
             source: self.source,
+            chat: filter.chat,
             chat_type: filter.chat_type,
             name_part: filter.name_pattern.map(|part| fold(&part).into_owned()),
             active_since,
@@ -113,6 +116,7 @@ impl Operation for ListChats {
 struct Asked {
     caller: Arc<Caller>,
     source: String,
+    chat: Option<String>,
     chat_type: Option<ChatType>,
     name_part: Option<String>,
     active_since: Option<Timestamp>,
@@ -129,7 +133,10 @@ impl Asked {
 }
 
 fn page(tx: &mut Tx<'_>, asked: &Asked, link: &store::LinkRow) -> Result<(Vec<ChatView>, bool)> {
-    let mut fitting = sight::chats(tx, &asked.caller, link)?;
+    let mut fitting = match &asked.chat {
+        Some(chat) => vec![sight::chat(tx, &asked.caller, link, chat)?],
+        None => sight::chats(tx, &asked.caller, link)?,
+    };
     fitting.retain(|chat| asked.fits(chat));
     let truncated = fitting.len() > asked.offset.saturating_add(asked.limit);
     let mut chats = Vec::new();

@@ -76,7 +76,9 @@ fn forget(tx: &mut Tx<'_>, entropy: &dyn Entropy, now: Timestamp) -> Result<Vec<
         tx.delete_expiry(at, thread_row, seq)?;
         if expire(tx, thread_row, seq, at)? {
             threads.push(thread_row);
-            *by_workspace.entry(tx.thread_workspace(thread_row)?.unwrap_or_default()).or_default() += 1;
+            *by_workspace
+                .entry(tx.thread_workspace(thread_row)?.unwrap_or_default())
+                .or_default() += 1;
         }
     }
     for (workspace, messages) in by_workspace {

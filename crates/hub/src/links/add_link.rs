@@ -83,16 +83,14 @@ impl Operation for AddLink {
         rules::source_name("name", &name)?;
         let settings = sorted(kind, self.settings)?;
         let connector = kind.connect(&settings, links.parts.http.clone()).map_err(setting)?;
-        let account = if self.unchecked {
-            Account::default()
-        } else {
-            check(kind, &*connector).await?
-        };
+        let account =
+            if self.unchecked { Account::default() } else { check(kind, &*connector).await? };
         let sealed = (!settings.secrets.is_empty()).then(|| {
             let workspace = &call.caller().workspace_id;
             links.parts.vault.seal(call.hub.random(), workspace, &name, &settings.secrets)
         });
-        let stored = Stored { name, service: kind.service(), plain: settings.plain, sealed, account };
+        let stored =
+            Stored { name, service: kind.service(), plain: settings.plain, sealed, account };
         let output = store(call, stored).await?;
         links.announce_change();
         Ok(output)

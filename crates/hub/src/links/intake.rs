@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use protocol::Timestamp;
 use protocol::chat::Facts;
 use protocol::limits::links as limits;
-use protocol::Timestamp;
 use store::{LinkRow, Store, StoreError};
 use tokio::sync::Notify;
 
@@ -47,7 +47,9 @@ impl Intake {
         let mut tries = 0;
         let taken = loop {
             match self.try_commit(link, &delivery).await {
-                Err(Error::Store(error)) if is_passing(&error) && tries < limits::COMMIT_TRIES_MAX => {
+                Err(Error::Store(error))
+                    if is_passing(&error) && tries < limits::COMMIT_TRIES_MAX =>
+                {
                     tries += 1;
                     tokio::time::sleep(limits::COMMIT_RETRY_EVERY).await;
                 }

@@ -41,7 +41,8 @@ impl Link {
                 // back, whoever is first has it.
                 Err(error) => {
                     tracing::debug!(%error, link = %self.row().name, "the lease was not renewed");
-                    let lease = std::time::Duration::from_millis(limits::LINK_LEASE_MS.unsigned_abs());
+                    let lease =
+                        std::time::Duration::from_millis(limits::LINK_LEASE_MS.unsigned_abs());
                     if kept_at.elapsed() >= lease {
                         return;
                     }

@@ -115,7 +115,8 @@ impl Link {
             reading.pace().await;
             let (chat_id, from) = job.place();
             let page = self.connector().history(&chat_id, from.clone());
-            let page = timeout(limits::LINK_PAGE_TIMEOUT, page).await.unwrap_or_else(|_| Err(silent()));
+            let page =
+                timeout(limits::LINK_PAGE_TIMEOUT, page).await.unwrap_or_else(|_| Err(silent()));
             match page.and_then(|page| sound(page, from.as_deref())) {
                 Ok((facts, next)) => {
                     reading.failures = 0;
@@ -207,10 +208,7 @@ fn find_job(
 }
 
 /// A page that leads to itself would be read for ever.
-fn sound(
-    page: FactsPage,
-    from: Option<&str>,
-) -> Result<(protocol::chat::Facts, Option<String>)> {
+fn sound(page: FactsPage, from: Option<&str>) -> Result<(protocol::chat::Facts, Option<String>)> {
     if page.next.is_some() && page.next.as_deref() == from {
         let reason = "a page that leads further than itself".to_owned();
         return Err(ConnectorError::Protocol { reason });

@@ -12,7 +12,8 @@ pub(super) fn wait(error: &ConnectorError, failures: u32, random: u32) -> Durati
     let fraction = f64::from(random) / (f64::from(u32::MAX) + 1.0);
     if let ConnectorError::RateLimited { retry_after } = error {
         // Never earlier than asked.
-        return (*retry_after).min(limits::LINK_RETRY_AFTER_MAX) + limits::LINK_RETRY_MIN.mul_f64(fraction);
+        return (*retry_after).min(limits::LINK_RETRY_AFTER_MAX)
+            + limits::LINK_RETRY_MIN.mul_f64(fraction);
     }
     let first = match error {
         ConnectorError::Unauthorized { .. } | ConnectorError::Setting { .. } => {
@@ -70,7 +71,8 @@ mod tests {
 
     #[test]
     fn a_service_that_asks_for_patience_gets_it() {
-        let asked = |seconds| ConnectorError::RateLimited { retry_after: Duration::from_secs(seconds) };
+        let asked =
+            |seconds| ConnectorError::RateLimited { retry_after: Duration::from_secs(seconds) };
         for random in [0, 7, u32::MAX] {
             let waits = wait(&asked(90), 1, random);
             assert!(waits >= Duration::from_secs(90) && waits <= Duration::from_secs(91));

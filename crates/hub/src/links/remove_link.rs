@@ -81,10 +81,14 @@ impl Operation for RemoveLink {
         match (output.is_done, *messages_deleted + *chats_deleted) {
             (true, 0) => format!("{name} is removed; what it brought stays as an archive"),
             (true, _) => {
-                format!("{name} is gone, with {chats_deleted} chats and {messages_deleted} messages")
+                format!(
+                    "{name} is gone, with {chats_deleted} chats and {messages_deleted} messages"
+                )
             }
             (false, _) => {
-                format!("{messages_deleted} messages of {name} are deleted; call again for the rest")
+                format!(
+                    "{messages_deleted} messages of {name} are deleted; call again for the rest"
+                )
             }
         }
     }

@@ -117,6 +117,11 @@ impl Live {
     pub fn watchers(&self) -> usize {
         self.index.lock().threads.values().map(HashMap::len).sum()
     }
+
+    /// How many watches there are on all chats, the hub's own included.
+    pub fn chat_watchers(&self) -> usize {
+        self.index.lock().chats.len()
+    }
 }
 
 impl Watch {

@@ -23,7 +23,8 @@ async fn a_message_whose_time_is_up_is_forgotten_everywhere() {
     let hub = linked(&service).await;
     let mut secret = message("c1", "m1", 1, "xyzzyxyzzy");
     secret.expires_at = Some(after_noon(60));
-    secret.attachments = vec![Attachment { name: Some("plugh.jpg".to_owned()), ..Attachment::default() }];
+    secret.attachments =
+        vec![Attachment { name: Some("plugh.jpg".to_owned()), ..Attachment::default() }];
     let mut edited = secret.clone();
     edited.text = "xyzzyxyzzy2".to_owned();
     edited.edited_at = Some(after_noon(5));
@@ -51,7 +52,9 @@ async fn a_message_whose_time_is_up_is_forgotten_everywhere() {
     // Neither does the source bring it back.
     edited.edited_at = Some(after_noon(70));
     edited.text = "xyzzyxyzzy3".to_owned();
-    service.report(Facts { edits: vec![EditFact { message: edited }], ..Facts::default() }, None).await;
+    service
+        .report(Facts { edits: vec![EditFact { message: edited }], ..Facts::default() }, None)
+        .await;
     assert_eq!(found(&hub, "xyzzy").await, 0);
     let trail = hub.ok(&operator(), "read_audit", json!({ "limit": 200 })).await;
     assert!(trail.to_string().contains("expire_messages"), "{trail}");
@@ -92,7 +95,9 @@ async fn what_may_be_seen_once_is_not_kept() {
     let mut edited = message("c1", "m1", 1, "xyzzy again");
     edited.edited_at = Some(after_noon(5));
     service.report(messages(vec![once]), None).await;
-    service.report(Facts { edits: vec![EditFact { message: edited }], ..Facts::default() }, None).await;
+    service
+        .report(Facts { edits: vec![EditFact { message: edited }], ..Facts::default() }, None)
+        .await;
     let shown = Value::from(read(&hub, "c1").await).to_string();
     assert!(!shown.contains("xyzzy") && !shown.contains("secret-photo"), "{shown}");
     assert_eq!(found(&hub, "xyzzy").await, 0);

@@ -164,7 +164,10 @@ async fn a_purged_link_leaves_nothing_to_be_found(on: On) {
         Ok::<_, store::StoreError>((person, other.is_some()))
     });
     assert_eq!(left.await.unwrap(), (None, true));
-    assert_eq!(hub.code(&operator(), "remove_link", json!({ "name": "scripted" })).await, "NOT_FOUND");
+    assert_eq!(
+        hub.code(&operator(), "remove_link", json!({ "name": "scripted" })).await,
+        "NOT_FOUND"
+    );
     hub.stop().await;
 }
 
@@ -189,7 +192,10 @@ async fn links_of_another_workspace_do_not_exist() {
     let stranger = caller_in("wk_other", "boss", Role::Operator);
     assert_eq!(hub.ok(&stranger, "list_links", json!({})).await["links"], json!([]));
     for operation in ["check_link", "remove_link"] {
-        assert_eq!(hub.code(&stranger, operation, json!({ "name": "scripted" })).await, "NOT_FOUND");
+        assert_eq!(
+            hub.code(&stranger, operation, json!({ "name": "scripted" })).await,
+            "NOT_FOUND"
+        );
     }
     hub.stop().await;
 }

@@ -57,8 +57,12 @@ impl Service {
 
     /// A service that also lists its chats and gives their past.
     pub(crate) fn with_history() -> Arc<Self> {
-        let can =
-            Capabilities { stream: true, chat_list: true, history: true, ..Capabilities::default() };
+        let can = Capabilities {
+            stream: true,
+            chat_list: true,
+            history: true,
+            ..Capabilities::default()
+        };
         Self::that_can(can)
     }
 

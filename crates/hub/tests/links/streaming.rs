@@ -102,8 +102,7 @@ async fn each_failure_waits_longer_than_the_one_before_up_to_a_limit() {
     }
     tokio::time::resume();
     let asked = service.checked_at.lock()[before..].to_vec();
-    let waits: Vec<f64> =
-        asked.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect();
+    let waits: Vec<f64> = asked.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect();
     // The n-th wait is between a half and the whole of 2^n seconds, at most five minutes.
     for (failures, wait) in (1..).zip(&waits) {
         let longest = 2_f64.powi(failures).min(limits::LINK_RETRY_MAX.as_secs_f64());
@@ -136,12 +135,8 @@ async fn changes_that_come_before_their_message_wait_for_it() {
     let service = Service::streaming();
     let hub = linked(&service).await;
     let at = Timestamp::from_ms(NOON_MS + 9_000);
-    let deletion = DeletionFact {
-        chat_id: "c1".to_owned(),
-        message_id: "m1".to_owned(),
-        at,
-        by: None,
-    };
+    let deletion =
+        DeletionFact { chat_id: "c1".to_owned(), message_id: "m1".to_owned(), at, by: None };
     let reaction = ReactionFact {
         chat_id: "c1".to_owned(),
         message_id: "m2".to_owned(),
@@ -183,9 +178,13 @@ async fn what_a_link_brings_stands_in_the_audit_trail_under_its_name() {
     service.report(messages(vec![secret]), None).await;
     let trail = hub.ok(&operator(), "read_audit", json!({ "limit": 200 })).await;
     let entries = trail["entries"].as_array().unwrap();
-    let of_link: Vec<_> = entries.iter().filter(|entry| entry["agent_id"] == "link:scripted").collect();
+    let of_link: Vec<_> =
+        entries.iter().filter(|entry| entry["agent_id"] == "link:scripted").collect();
     assert_eq!(of_link.len(), 1, "{trail}");
-    assert_eq!((&of_link[0]["role"], &of_link[0]["operation"]), (&json!("service"), &json!("sync")));
+    assert_eq!(
+        (&of_link[0]["role"], &of_link[0]["operation"]),
+        (&json!("service"), &json!("sync"))
+    );
     assert!(!trail.to_string().contains("xyzzy"), "{trail}");
     hub.stop().await;
 }

@@ -1,7 +1,7 @@
 //! Making one archive of facts that come twice, late, out of order, and about people under many names.
 
-use protocol::chat::{Alias, ChatFact, ChatType, EditFact, Facts, PersonFact};
 use proptest::prelude::*;
+use protocol::chat::{Alias, ChatFact, ChatType, EditFact, Facts, PersonFact};
 use serde_json::{Value, json};
 use store::StoreError;
 use testkit::TestHub;

@@ -76,7 +76,10 @@ pub(crate) async fn read(hub: &TestHub, chat: &str) -> Vec<Value> {
     let answer = hub.call(&operator(), "get_messages", input).await;
     let mut messages = answer.map_or_else(
         |error| {
-            assert!(matches!(error.code().name(), "CHAT_NOT_FOUND" | "SOURCE_NOT_FOUND"), "{error}");
+            assert!(
+                matches!(error.code().name(), "CHAT_NOT_FOUND" | "SOURCE_NOT_FOUND"),
+                "{error}"
+            );
             Vec::new()
         },
         |answer| answer["messages"].as_array().unwrap().clone(),

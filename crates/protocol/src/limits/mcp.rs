@@ -6,7 +6,13 @@ use std::time::Duration;
 pub const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 /// Between two notifications about the same thread; what happens in between is told once.
 pub const NOTIFY_INTERVAL: Duration = Duration::from_millis(100);
-/// Threads that one connection may be subscribed to.
+/// Between two notifications about the same chat; what arrives in between is told together.
+pub const ARRIVALS_INTERVAL: Duration = Duration::from_secs(1);
+/// Messages that a notification about a chat names, the newest.
+pub const UPDATE_MESSAGES_MAX: usize = 100;
+/// Chats that one subscription holds back at a time.
+pub const PACED_CHATS_MAX: usize = 10_000;
+/// Subscriptions of one connection.
 pub const SUBSCRIPTIONS_MAX: usize = 256;
 /// A session that nobody used or listened to for so long is over.
 pub const SESSION_IDLE: Duration = Duration::from_mins(30);
@@ -22,3 +28,11 @@ pub const RESOURCE_MESSAGES: i64 = 50;
 pub const ANSWERS_QUEUED_MAX: usize = 64;
 /// How long a stream that ends may take to hand over its last answers.
 pub const LAST_ANSWERS_TIMEOUT: Duration = Duration::from_secs(2);
+/// Chats that are listed as resources.
+pub const LISTED_CHATS_MAX: usize = 50;
+/// Sources whose chats are looked at for a list of resources or a completion.
+pub const LISTED_SOURCES_MAX: usize = 20;
+/// Messages of a chat that a prompt shows.
+pub const PROMPT_MESSAGES: usize = 100;
+/// People whom a prompt names.
+pub const PROMPT_PEOPLE: usize = 50;

@@ -86,6 +86,18 @@ pub(super) struct Directories {
 }
 
 impl Directories {
+    /// Reads the directories of the newest segments.
+    pub(super) fn load(&self, connection: &Connection) -> Result<()> {
+        let mut select = connection
+            .prepare_cached("SELECT segment FROM segment ORDER BY segment DESC LIMIT ?1")?;
+        let most = i64::try_from(limits::containment::DIRECTORIES_KEPT_MAX).unwrap_or(i64::MAX);
+        let segments = select.query_map([most], |row| row.get(0))?;
+        for segment in segments.collect::<rusqlite::Result<Vec<i64>>>()? {
+            self.get(connection, segment)?;
+        }
+        Ok(())
+    }
+
     /// The directory of a segment that is sealed in what the connection sees.
     pub(super) fn get(&self, connection: &Connection, segment: i64) -> Result<Arc<Directory>> {
         if let Some(directory) = self.known.lock().get(&segment) {

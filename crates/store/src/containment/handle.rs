@@ -118,6 +118,7 @@ impl ContainmentIndex {
         let (write, writers) =
             Queue::start("containment-writer", vec![writer], limits::WRITE_QUEUE_MAX)?;
         let (read, readers) = Queue::start("containment-reader", owners, limits::READ_QUEUE_MAX)?;
+        read.suggest(Reader::warm);
         let queues = Mutex::new(Some(Queues { write, read }));
         let threads = Mutex::new(Threads { readers, writers });
         Ok(Self { inner: Arc::new(Inner { shared, queues, threads }) })
@@ -234,6 +235,13 @@ impl Reader {
 
     fn find_ranked(&mut self, query: &RankedQuery, words: &Words) -> Result<RankedPage> {
         self.read(|tx, directories, shape| rank::find_ranked(tx, directories, shape, query, words))
+    }
+
+    /// Reads what is kept in memory anyway, so that the first search need not.
+    fn warm(&mut self) {
+        if let Err(error) = self.read(|tx, directories, _| directories.load(tx)) {
+            tracing::warn!(%error, "the containment index could not be read ahead");
+        }
     }
 
     fn read<T>(

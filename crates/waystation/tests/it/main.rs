@@ -10,6 +10,8 @@ mod auth;
 mod authority;
 mod backup;
 mod bad_requests;
+mod chat_server;
+mod chats;
 mod cli;
 mod client_certificates;
 mod config;

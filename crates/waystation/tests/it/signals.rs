@@ -77,7 +77,7 @@ fn poll(client: &Client, thread: &str) -> thread::JoinHandle<Value> {
 }
 
 /// Returns when so many watch.
-fn wait_for_watchers(home: &Home, up: &Up, count: usize) {
+pub(crate) fn wait_for_watchers(home: &Home, up: &Up, count: usize) {
     let operator = up.client(&home.token("human", "operator"));
     let line = format!("waystation_watchers {count}");
     while !operator.ask("GET", "/metrics", b"").text().lines().any(|found| found == line) {

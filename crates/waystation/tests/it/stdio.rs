@@ -14,7 +14,7 @@ use crate::program::Home;
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// An MCP client on the standard input and output of `waystation mcp`.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: mpsc::Receiver<String>,
@@ -24,7 +24,7 @@ struct Client {
 }
 
 impl Client {
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -47,7 +47,7 @@ impl Client {
         client
     }
 
-    fn agent(home: &Home, agent: &str) -> Self {
+    pub(crate) fn agent(home: &Home, agent: &str) -> Self {
         let mut command = home.command(&["mcp"]);
         command.env("WAYSTATION_AGENT", agent);
         Self::start(command)
@@ -59,7 +59,7 @@ impl Client {
         input.flush().unwrap();
     }
 
-    fn send(&mut self, method: &str, params: &Value) -> i64 {
+    pub(crate) fn send(&mut self, method: &str, params: &Value) -> i64 {
         self.next_id += 1;
         let id = self.next_id;
         self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
@@ -72,7 +72,7 @@ impl Client {
             .unwrap()
     }
 
-    fn answer(&mut self, id: i64) -> Value {
+    pub(crate) fn answer(&mut self, id: i64) -> Value {
         loop {
             let message = self.read();
             if message["id"] == json!(id) {
@@ -82,29 +82,29 @@ impl Client {
         }
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.send(method, params);
         self.answer(id)
     }
 
-    fn tool(&mut self, name: &str, arguments: &Value) -> Value {
+    pub(crate) fn tool(&mut self, name: &str, arguments: &Value) -> Value {
         let answer = self.ask("tools/call", &json!({ "name": name, "arguments": arguments }));
         assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
         answer["result"]["structuredContent"].clone()
     }
 
     /// The next notification.
-    fn news(&mut self) -> Value {
+    pub(crate) fn news(&mut self) -> Value {
         if self.told.is_empty() { self.read() } else { self.told.remove(0) }
     }
 
-    fn end(mut self) -> i32 {
+    pub(crate) fn end(mut self) -> i32 {
         drop(self.input.take());
         self.child.wait().unwrap().code().unwrap()
     }
 }
 
-fn kill_owner(home: &Home) {
+pub(crate) fn kill_owner(home: &Home) {
     let pid = home.owner().expect("somebody owns the folder")["pid"].as_i64().unwrap();
     kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
 }

@@ -91,7 +91,12 @@ impl Memory {
             }
             let id = message.pointer(SUBSCRIPTION_ID).map(Value::to_string);
             let listen = id.and_then(|id| self.waiting.get_mut(&id));
-            return listen.is_none_or(|listen| !std::mem::replace(&mut listen.acknowledged, true));
+            let is_new =
+                listen.is_none_or(|listen| !std::mem::replace(&mut listen.acknowledged, true));
+            if !is_new {
+                look_at_chats(message, to_client);
+            }
+            return is_new;
         }
         let Some(id) = message.get("id").map(Value::to_string) else { return true };
         let Some(played) = self.played.remove(&id) else {
@@ -141,6 +146,20 @@ impl Memory {
                 to_client.extend_from_slice(&lost(&id, may_repeat));
             }
         }
+    }
+}
+
+/// An owner tells of each thread as soon as it is listened to, and of chats only what arrives from
+/// then on: what arrived while there was no owner is for the client to look up.
+fn look_at_chats(acknowledged: &Value, to_client: &mut BytesMut) {
+    let uris = acknowledged.pointer("/params/notifications/resourceSubscriptions");
+    let uris = uris.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    for uri in uris.filter(|uri| mcp::is_address_of_chats(uri)) {
+        let updated = json!({
+            "jsonrpc": "2.0", "method": "notifications/resources/updated",
+            "params": { "uri": uri, "_meta": acknowledged.pointer("/params/_meta") },
+        });
+        to_client.extend_from_slice(&mcp::framed(&updated));
     }
 }
 

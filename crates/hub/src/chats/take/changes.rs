@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 impl Taker<'_, '_> {
     /// A message was changed.
     pub(super) fn edit(&mut self, fact: &MessageFact) -> Result<()> {
-        let thread_row = self.open(&fact.chat_id)?.chat.thread_row;
+        let thread_row = self.thread_row(&fact.chat_id)?;
         match self.tx.chat_message(thread_row, &source_id(&fact.message_id))? {
             Some(known) => {
                 let details = Details::from_text(known.details.as_deref())?;
@@ -50,7 +50,7 @@ impl Taker<'_, '_> {
         if !fact.attachments.is_empty() && !is_view_once {
             after.attachments.clone_from(&fact.attachments);
         }
-        let words = if is_view_once { String::new() } else { body(fact, &mut after) };
+        let words = if is_view_once { "".into() } else { body(fact, &mut after) };
         let by = fact.sender_id.as_deref().map(|id| self.alias_of_id(id));
         let change = NewChange {
             before: known,
@@ -67,7 +67,7 @@ impl Taker<'_, '_> {
 
     /// A message was taken back: its words go, and that it was there stays.
     pub(super) fn deletion(&mut self, fact: &DeletionFact) -> Result<()> {
-        let thread_row = self.open(&fact.chat_id)?.chat.thread_row;
+        let thread_row = self.thread_row(&fact.chat_id)?;
         let id = source_id(&fact.message_id);
         let Some(known) = self.tx.chat_message(thread_row, &id)? else {
             let early = Facts { deletions: vec![fact.clone()], ..Facts::default() };
@@ -100,7 +100,7 @@ impl Taker<'_, '_> {
 
     /// A sign was put on a message, or taken off. Saying it twice changes nothing.
     pub(super) fn reaction(&mut self, fact: &ReactionFact) -> Result<()> {
-        let thread_row = self.open(&fact.chat_id)?.chat.thread_row;
+        let thread_row = self.thread_row(&fact.chat_id)?;
         let id = source_id(&fact.message_id);
         let Some(known) = self.tx.chat_message(thread_row, &id)? else {
             let early = Facts { reactions: vec![fact.clone()], ..Facts::default() };
@@ -118,7 +118,7 @@ impl Taker<'_, '_> {
 
     /// The signs on a message, counted by a source that does not say whose they are.
     pub(super) fn tally(&mut self, fact: &TallyFact) -> Result<()> {
-        let thread_row = self.open(&fact.chat_id)?.chat.thread_row;
+        let thread_row = self.thread_row(&fact.chat_id)?;
         let id = source_id(&fact.message_id);
         let Some(known) = self.tx.chat_message(thread_row, &id)? else {
             let early = Facts { tallies: vec![fact.clone()], ..Facts::default() };

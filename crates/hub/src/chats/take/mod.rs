@@ -7,7 +7,9 @@ mod expire;
 mod message;
 mod people;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -19,7 +21,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store::{ChatRow, HeldRow, LinkRow, NewChat, Tx};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 pub(crate) use expire::expire;
 
@@ -46,20 +48,20 @@ pub(crate) struct Taker<'t, 'c> {
     pub(super) now: Timestamp,
     new_uid: &'t dyn Fn() -> Uid,
     pub(super) taken: Taken,
-    chats: HashMap<String, Open>,
-    /// Aliases that are known to have a person, and pairs of chat and alias that are known to speak.
-    pub(super) known_aliases: HashSet<String>,
-    pub(super) known_speakers: HashSet<(i64, String)>,
+    /// Chats that were opened, and where each id finds its own.
+    pub(super) open: Vec<Open>,
+    places: HashMap<String, usize>,
+    /// Senders that are known to have a person: their ids, and the aliases these stand for.
+    pub(super) senders: HashMap<String, Rc<str>>,
 }
 
 /// A chat while facts are taken into it.
 pub(super) struct Open {
     pub(super) chat: ChatRow,
-    /// Nothing was in it before these facts, so only their own ids can repeat.
-    pub(super) is_fresh: bool,
-    pub(super) ids: HashSet<String>,
     pub(super) has_early_changes: bool,
-    is_touched: bool,
+    pub(super) is_touched: bool,
+    /// Aliases that are known to have spoken in it.
+    pub(super) speakers: HashSet<Rc<str>>,
 }
 
 /// Takes facts of a link into the archive, all or none.
@@ -76,9 +78,9 @@ pub(crate) fn take(
         now,
         new_uid,
         taken: Taken::default(),
-        chats: HashMap::new(),
-        known_aliases: HashSet::new(),
-        known_speakers: HashSet::new(),
+        open: Vec::new(),
+        places: HashMap::new(),
+        senders: HashMap::new(),
     };
     for chat in &facts.chats {
         taker.chat(chat)?;
@@ -113,8 +115,11 @@ impl Taker<'_, '_> {
         for former in &fact.former_ids {
             self.rename(&source_id(former), &id)?;
         }
-        let open = self.open_as(&id, fact)?;
-        let mut chat = open.chat.clone();
+        let at = self.open_as(&id, fact)?;
+        let Some(mut chat) = self.open.get(at).map(|open| open.chat.clone()) else {
+            return Ok(());
+        };
+        let before = chat.clone();
         if let Some(chat_type) = fact.chat_type {
             chat.chat_type = chat_type;
         }
@@ -124,48 +129,60 @@ impl Taker<'_, '_> {
         if let Some(count) = fact.participant_count {
             chat.participants = Some(i64::from(count));
         }
-        if chat != open.chat {
-            let folded = fold(&chat.name).into_owned();
-            open.chat = chat.clone();
-            self.tx.update_chat(&chat, &folded)?;
+        if chat != before {
+            self.tx.update_chat(&chat, &fold(&chat.name))?;
+            if let Some(open) = self.open.get_mut(at) {
+                open.chat = chat;
+            }
         }
         Ok(())
     }
 
     /// A chat goes on under another id; what is held of it stays one.
     fn rename(&mut self, former: &str, id: &str) -> Result<()> {
-        self.chats.remove(former);
+        self.places.remove(former);
         let Some(mut chat) = self.tx.lock_chat(self.link.row, former)? else { return Ok(()) };
         if chat.remote_id == former && self.tx.lock_chat(self.link.row, id)?.is_none() {
             id.clone_into(&mut chat.remote_id);
-            let folded = fold(&chat.name).into_owned();
-            self.tx.update_chat(&chat, &folded)?;
+            self.tx.update_chat(&chat, &fold(&chat.name))?;
             self.tx.add_former_id(self.link.row, former, chat.thread_row)?;
         }
         Ok(())
     }
 
-    /// The chat of an id, opened if it is new.
-    pub(super) fn open(&mut self, chat_id: &str) -> Result<&mut Open> {
+    /// Where the chat of an id is open; it is made if it is new.
+    pub(super) fn open(&mut self, chat_id: &str) -> Result<usize> {
         self.open_as(chat_id, &ChatFact::default())
     }
 
-    fn open_as(&mut self, chat_id: &str, fact: &ChatFact) -> Result<&mut Open> {
-        let id = source_id(chat_id);
-        if !self.chats.contains_key(&id) {
-            let open = match self.tx.lock_chat(self.link.row, &id)? {
-                Some(chat) => Open {
-                    is_fresh: chat.messages == 0,
-                    ids: HashSet::new(),
-                    has_early_changes: self.tx.has_early_changes(chat.thread_row)?,
-                    is_touched: false,
-                    chat,
-                },
-                None => self.new_chat(&id, fact)?,
-            };
-            self.chats.insert(id.clone(), open);
+    fn open_as(&mut self, chat_id: &str, fact: &ChatFact) -> Result<usize> {
+        if let Some(at) = self.places.get(chat_id) {
+            return Ok(*at);
         }
-        Ok(self.chats.get_mut(&id).expect("it was put there a moment ago"))
+        let id = source_id(chat_id);
+        let open = match self.tx.lock_chat(self.link.row, &id)? {
+            Some(chat) => Open {
+                has_early_changes: self.tx.has_early_changes(chat.thread_row)?,
+                is_touched: false,
+                speakers: HashSet::new(),
+                chat,
+            },
+            None => self.new_chat(&id, fact)?,
+        };
+        // A chat that is known by two ids is open once, or its numbers would be given twice.
+        let known = self.open.iter().position(|o| o.chat.thread_row == open.chat.thread_row);
+        let at = known.unwrap_or(self.open.len());
+        if known.is_none() {
+            self.open.push(open);
+        }
+        self.places.insert(chat_id.to_owned(), at);
+        Ok(at)
+    }
+
+    /// The thread's row of a chat, opened if it is new.
+    pub(super) fn thread_row(&mut self, chat_id: &str) -> Result<i64> {
+        let at = self.open(chat_id)?;
+        self.open.get(at).map(|open| open.chat.thread_row).ok_or(Error::NotFound { what: "chat" })
     }
 
     fn new_chat(&mut self, id: &str, fact: &ChatFact) -> Result<Open> {
@@ -199,13 +216,14 @@ impl Taker<'_, '_> {
             is_history_done: false,
             head_seq: 0,
         };
-        let ids = HashSet::new();
-        Ok(Open { chat, is_fresh: true, ids, has_early_changes: false, is_touched: true })
+        let speakers = HashSet::new();
+        Ok(Open { chat, has_early_changes: false, is_touched: true, speakers })
     }
 
     /// Something happened in a chat.
     pub(super) fn touch(&mut self, chat_id: &str) {
-        if let Some(open) = self.chats.get_mut(&source_id(chat_id)) {
+        let at = self.places.get(chat_id).copied();
+        if let Some(open) = at.and_then(|at| self.open.get_mut(at)) {
             open.is_touched = true;
         }
     }
@@ -217,7 +235,7 @@ impl Taker<'_, '_> {
             return Ok(());
         }
         let threads: Vec<i64> = if let Some(id) = &fact.chat_id {
-            vec![self.open(id)?.chat.thread_row]
+            vec![self.thread_row(id)?]
         } else {
             let chats = self.tx.chats_of_link(self.link.row, limits::chats::CHATS_MAX)?;
             chats.iter().map(|chat| chat.thread_row).collect()
@@ -229,7 +247,7 @@ impl Taker<'_, '_> {
     }
 
     fn finish(mut self) -> Result<Taken> {
-        for open in self.chats.values().filter(|open| open.is_touched) {
+        for open in self.open.iter().filter(|open| open.is_touched) {
             self.tx.update_chat_head(&open.chat, self.now)?;
             self.taken.threads.push(open.chat.thread_row);
         }
@@ -239,12 +257,12 @@ impl Taker<'_, '_> {
 }
 
 /// An id of a source as it is kept: as given, unless it is too long to be one.
-pub(crate) fn source_id(id: &str) -> String {
+pub(crate) fn source_id(id: &str) -> Cow<'_, str> {
     if id.len() <= limits::chats::REMOTE_ID_BYTES_MAX && !id.contains('\0') && !id.is_empty() {
-        return id.to_owned();
+        return Cow::Borrowed(id);
     }
     let digest = ring::digest::digest(&ring::digest::SHA256, id.as_bytes());
-    format!("sha256:{}", URL_SAFE_NO_PAD.encode(digest))
+    Cow::Owned(format!("sha256:{}", URL_SAFE_NO_PAD.encode(digest)))
 }
 
 /// A name as it is kept: one line, of a sensible length. Showing it cleans it further.

@@ -1,5 +1,7 @@
 //! One person, one identity: the spellings that a source calls one become one.
 
+use std::rc::Rc;
+
 use protocol::chat::{Alias, PersonFact};
 use protocol::fold::fold;
 use protocol::limits::chats::PERSON_ALIASES_MAX;
@@ -53,7 +55,6 @@ impl Taker<'_, '_> {
                 let says_one = matches!(alias, Alias::Id(_) | Alias::Uuid(_));
                 if says_one || !(self.has_own_id(other.row)? && self.has_own_id(person.row)?) {
                     self.tx.merge_people(person.row, other.row)?;
-                    self.known_aliases.clear();
                     if person.name.is_empty() && !other.name.is_empty() {
                         let merged = PersonRow { name: other.name, ..person.clone() };
                         self.tx.update_person(&merged, &fold(&merged.name))?;
@@ -75,27 +76,34 @@ impl Taker<'_, '_> {
     /// Who sent a message, as it is stored with it; everybody who speaks has a person.
     pub(super) fn sender(
         &mut self,
-        thread_row: i64,
+        at: usize,
         sender_id: Option<&str>,
         sender_name: Option<&str>,
-    ) -> Result<String> {
-        let Some(id) = sender_id else { return Ok(String::new()) };
-        let alias = self.alias_of_id(id);
-        if !self.known_aliases.contains(&alias) {
-            let name = sender_name.map(name_of).unwrap_or_default();
-            let person = self.person_of(&alias, &name)?;
-            if person.name.is_empty() && !name.is_empty() {
-                let folded = fold(&name).into_owned();
-                self.tx.update_person(&PersonRow { name, ..person }, &folded)?;
-            }
-            self.known_aliases.insert(alias.clone());
+    ) -> Result<Option<Rc<str>>> {
+        let Some(id) = sender_id else { return Ok(None) };
+        let alias = match self.senders.get(id) {
+            Some(known) => Rc::clone(known),
+            None => self.new_sender(id, sender_name)?,
+        };
+        if let Some(open) = self.open.get_mut(at)
+            && !open.speakers.contains(&alias)
+        {
+            self.tx.add_speaker(open.chat.thread_row, &alias)?;
+            open.speakers.insert(Rc::clone(&alias));
         }
-        let speaks = (thread_row, alias);
-        if !self.known_speakers.contains(&speaks) {
-            self.tx.add_speaker(thread_row, &speaks.1)?;
-            self.known_speakers.insert(speaks.clone());
+        Ok(Some(alias))
+    }
+
+    fn new_sender(&mut self, id: &str, name: Option<&str>) -> Result<Rc<str>> {
+        let alias: Rc<str> = self.alias_of_id(id).into();
+        let name = name.map(name_of).unwrap_or_default();
+        let person = self.person_of(&alias, &name)?;
+        if person.name.is_empty() && !name.is_empty() {
+            let folded = fold(&name).into_owned();
+            self.tx.update_person(&PersonRow { name, ..person }, &folded)?;
         }
-        Ok(speaks.1)
+        self.senders.insert(id.to_owned(), Rc::clone(&alias));
+        Ok(alias)
     }
 
     /// An id at this source, as a key among all aliases.

@@ -1,0 +1,97 @@
+//! Services that call a link: `/hooks/{workspace}/{link}`.
+//!
+//! No token vouches for them. The link's connector checks the signature over the very bytes that came,
+//! and an answer of 200 goes out only when what they said is committed, so that a service may forget.
+//! Whoever cannot sign learns no more than that.
+
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt, Limited};
+use hub::links::HookRequest;
+use protocol::ErrorCode;
+use protocol::limits::links as limits;
+
+use crate::app::App;
+use crate::rest::form_pairs;
+use crate::server::Peer;
+use crate::status;
+
+/// Takes a request of a service.
+pub(crate) async fn receive(
+    State(app): State<App>,
+    Path((workspace, link)): Path<(String, String)>,
+    request: Request,
+) -> Response {
+    let peer = request.extensions().get::<Peer>().copied();
+    if let Some(Peer(address)) = peer
+        && (app.hooks.refused.is_used_up(address, app.hub.now())
+            || app.hooks.all.count(address, app.hub.now()))
+    {
+        return busy(&app, ErrorCode::RateLimited, "too many requests came from this address");
+    }
+    let Ok(_place) = app.hooks.places.try_acquire() else {
+        return busy(&app, ErrorCode::Overloaded, "the hub has too much to do right now");
+    };
+    let (parts, body) = request.into_parts();
+    let Some(request) = whole(&parts, body).await else {
+        return plain(StatusCode::PAYLOAD_TOO_LARGE, "");
+    };
+    // A name that holds a slash would read as another workspace's.
+    let received = if workspace.contains('/') || link.contains('/') {
+        Err(ErrorCode::NotFound)
+    } else {
+        let name = format!("{workspace}/{link}");
+        let taken =
+            tokio::time::timeout(limits::HOOK_TIMEOUT, app.hub.links.receive(&name, request));
+        match taken.await {
+            Ok(taken) => taken.map_err(|error| error.code()),
+            Err(_) => Err(ErrorCode::Timeout),
+        }
+    };
+    let code = match received {
+        Ok(answer) => return plain(StatusCode::OK, answer),
+        Err(code) => code,
+    };
+    tracing::debug!(%code, "a hook was refused");
+    if let Some(Peer(address)) = peer
+        && !code.is_retryable()
+    {
+        app.hooks.refused.count(address, app.hub.now());
+    }
+    match code {
+        // Exactly what any other path says at which there is nothing.
+        ErrorCode::NotFound => status::no_such_route(State(app.clone())).await,
+        ErrorCode::Unauthorized => plain(StatusCode::UNAUTHORIZED, ""),
+        code if code.is_retryable() => busy(&app, code, "it could not be taken in now"),
+        ErrorCode::ValidationError | ErrorCode::InvalidParameter => {
+            plain(StatusCode::BAD_REQUEST, "")
+        }
+        _ => plain(StatusCode::INTERNAL_SERVER_ERROR, ""),
+    }
+}
+
+/// The request as a connector wants it; `None` when it is larger than anything a service sends.
+async fn whole(parts: &Parts, body: Body) -> Option<HookRequest> {
+    let body = Limited::new(body, limits::HOOK_BYTES_MAX).collect().await.ok()?.to_bytes();
+    let text = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
+        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+    };
+    Some(HookRequest {
+        method: parts.method.as_str().to_owned(),
+        headers: parts.headers.iter().filter_map(text).collect(),
+        query: form_pairs(parts.uri.query().unwrap_or_default()).unwrap_or_default(),
+        body: body.into(),
+    })
+}
+
+fn plain(status: StatusCode, text: impl Into<String>) -> Response {
+    (status, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text.into()).into_response()
+}
+
+/// A refusal after which the service tries again.
+fn busy(app: &App, code: ErrorCode, message: &str) -> Response {
+    status::not_now(app, code, code.http_status(), message, "send the same request again later")
+}

@@ -1,0 +1,122 @@
+//! Services that call a link over HTTP, honest ones and others.
+#[cfg(test)]
+mod service;
+#[cfg(test)]
+mod world;
+
+#[cfg(test)]
+mod tests {
+    use protocol::limits::links::{HOOK_BYTES_MAX, HOOKS_REFUSED_PER_MINUTE};
+
+    use crate::service::{body, signature};
+    use crate::world::{PATH, World};
+
+    #[tokio::test]
+    async fn a_signed_request_is_answered_when_it_is_committed() {
+        let world = World::start().await;
+        // Every byte counts: the signature is over them, spaces and emoji included.
+        for (id, text) in [("1", "hello"), ("2", "päivää 👋\u{200d}"), ("3", "a  b")] {
+            let body = body(id, text);
+            let answer = world.post(PATH, &[("x-signature", &signature(&body))], &body).await;
+            assert_eq!((answer.status, answer.text.as_str()), (200, "taken"));
+            assert_eq!(world.newest().await, text.replace('\u{200d}', ""), "it is there already");
+        }
+        let again = body("3", "a  b");
+        let answer = world.post(PATH, &[("x-signature", &signature(&again))], &again).await;
+        assert_eq!(answer.status, 200, "redelivery is welcome");
+        assert_eq!(world.count().await, 3);
+    }
+
+    #[tokio::test]
+    async fn a_forged_request_gets_401_and_no_detail() {
+        let world = World::start().await;
+        let body = body("1", "forged");
+        for headers in [vec![], vec![("x-signature", "guess")]] {
+            let answer = world.post(PATH, &headers, &body).await;
+            assert_eq!((answer.status, answer.text.as_str()), (401, ""));
+            assert_eq!(answer.header("www-authenticate"), None);
+        }
+        let mut changed = body.clone();
+        changed.push(b' ');
+        let answer = world.post(PATH, &[("x-signature", &signature(&body))], &changed).await;
+        assert_eq!(answer.status, 401);
+        assert_eq!(world.count().await, 0);
+    }
+
+    #[tokio::test]
+    async fn a_challenge_is_answered_in_plain_text() {
+        let world = World::start().await;
+        let answer = world.get(&format!("{PATH}?mode=a%20b&challenge=47+11")).await;
+        assert_eq!((answer.status, answer.text.as_str()), (200, "47 11"));
+        assert!(answer.header("content-type").unwrap().starts_with("text/plain"));
+    }
+
+    #[tokio::test]
+    async fn a_hook_that_is_not_there_looks_like_any_path_that_is_not() {
+        let world = World::start().await;
+        let nothing = world.post("/nothing/at/all", &[], b"{}").await;
+        for path in [
+            "/hooks/wk_mobile_core/other",
+            "/hooks/wk_other/signed",
+            "/hooks/wk_mobile_core/archive",
+            "/hooks/wk_mobile_core%2Fsigned/x",
+            "/hooks/x/wk_mobile_core%2Fsigned",
+        ] {
+            let answer = world.post(path, &[], b"{}").await;
+            assert_eq!(answer.status, 404, "{path}");
+            assert_eq!(answer.without_id(), nothing.without_id(), "{path}");
+        }
+        let answer = world.send("DELETE", PATH, &[], b"").await;
+        assert_eq!(answer.status, 405);
+    }
+
+    #[tokio::test]
+    async fn only_our_own_names_are_called_and_no_web_page_calls() {
+        let world = World::start().await;
+        let body = body("1", "hello");
+        let signed = signature(&body);
+        for (host, origin, status) in [
+            ("hooks.example.net", None, 200),
+            ("hooks.example.net:443", None, 200),
+            ("evil.example", None, 403),
+            ("hooks.example.net", Some("https://evil.example"), 403),
+        ] {
+            let mut headers = vec![("host", host), ("x-signature", &signed)];
+            headers.extend(origin.map(|origin| ("origin", origin)));
+            let answer = world.post(PATH, &headers, &body).await;
+            assert_eq!(answer.status, status, "{host} {origin:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_too_large_is_refused() {
+        let world = World::start().await;
+        let body = vec![b' '; HOOK_BYTES_MAX + 1];
+        let answer = world.post(PATH, &[("x-signature", &signature(&body))], &body).await;
+        assert_eq!(answer.status, 413);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_understood_gets_400_and_no_detail() {
+        let world = World::start().await;
+        let body = b"not facts".to_vec();
+        let answer = world.post(PATH, &[("x-signature", &signature(&body))], &body).await;
+        assert_eq!((answer.status, answer.text.as_str()), (400, ""));
+    }
+
+    #[tokio::test]
+    async fn whoever_guesses_is_soon_not_listened_to() {
+        let world = World::start().await;
+        for _ in 0..HOOKS_REFUSED_PER_MINUTE {
+            assert_eq!(world.post(PATH, &[], b"{}").await.status, 401);
+        }
+        let body = body("1", "hello");
+        let signed = signature(&body);
+        let answer = world.post(PATH, &[("x-signature", &signed)], &body).await;
+        assert_eq!(answer.status, 429);
+        assert!(answer.header("retry-after").is_some());
+        world.hub.clock.advance_ms(60_000);
+        let answer = world.post(PATH, &[("x-signature", &signed)], &body).await;
+        assert_eq!(answer.status, 200, "a minute later it is forgotten");
+    }
+}

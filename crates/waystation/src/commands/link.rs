@@ -64,7 +64,10 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
         return Ok(());
     }
     let name = added.answer.get("name").and_then(Value::as_str).unwrap_or_default();
-    output::line(&next_steps(name))
+    output::line(&format!(
+        "It is followed for as long as the hub runs: waystation up keeps it running.\n{}",
+        next_steps(name)
+    ))
 }
 
 /// What a person does after a source is there.

@@ -64,8 +64,9 @@ async fn read_and_send(
     let path = args.path.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let read = importer.read(&path, &options, &mut sink);
-        let read = read.and_then(|()| sink.flush());
-        (read, sink.into_counts())
+        // What came before an error is taken all the same.
+        let flushed = sink.flush();
+        (read.and(flushed), sink.into_counts())
     });
     let mut bar = Bar::new(Arc::clone(&meter));
     let mut ticks = tokio::time::interval(DRAW_EVERY);

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use waystation_edge::mcp::serve_stream;
 
-use crate::edge::{LEGACY, MODERN, app, soon, until};
+use crate::edge::{LEGACY, MODERN, app, named, soon, until};
 
 struct Client {
     hub: TestHub,
@@ -22,12 +22,16 @@ struct Client {
 
 impl Client {
     fn start() -> Self {
+        Self::start_as("ada")
+    }
+
+    fn start_as(agent: &str) -> Self {
         let hub = TestHub::start();
         let (ours, theirs) = tokio::io::duplex(4096);
         let (reader, writer) = tokio::io::split(theirs);
         let stop = CancellationToken::new();
         let mut served = JoinSet::new();
-        let caller = caller("ada", Role::Worker);
+        let caller = named(agent);
         served.spawn(serve_stream(app(&hub), caller, reader, writer, stop.clone()));
         let (reader, writer) = tokio::io::split(ours);
         Self { hub, writer, lines: BufReader::new(reader).lines(), served, stop }
@@ -140,6 +144,36 @@ async fn the_newer_era_works_without_a_greeting() {
     client.hub.hub.stopping.cancel();
     assert!(client.read().await.get("result").is_some(), "the subscription ends well");
     client.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn chats_that_cannot_be_followed_are_not_acknowledged() {
+    let mut client = Client::start_as("ada;allow=*/*");
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let uris = json!(["messages://nowhere/*", "messages://*/*"]);
+    let params = json!({ "notifications": { "resourceSubscriptions": uris }, "_meta": meta });
+    let acknowledged = client.ask(2, "subscriptions/listen", params).await;
+    let accepted = &acknowledged["params"]["notifications"]["resourceSubscriptions"];
+    assert_eq!(accepted, &json!(["messages://*/*"]));
+    let message = json!({
+        "chat_id": "1", "message_id": "1", "sent_at": "2026-02-17T11:00:00Z", "text": "hello",
+    });
+    let facts = json!({ "messages": [message] });
+    let owner = caller("human", Role::Operator);
+    let input = json!({ "source": "telegram", "facts": facts });
+    client.hub.ok(&owner, "add_messages", input).await;
+    let told = client.read().await;
+    assert_eq!(told["params"]["uri"], "messages://telegram/1");
+    assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 2);
+    let uris = json!(["messages://nowhere/*"]);
+    let params = json!({ "notifications": { "resourceSubscriptions": uris }, "_meta": meta });
+    let acknowledged = client.ask(3, "subscriptions/listen", params).await;
+    assert_eq!(acknowledged["params"]["notifications"], json!({}));
+    let refused = client.read().await;
+    assert_eq!(refused["error"]["data"]["code"], "SOURCE_NOT_FOUND", "{refused}");
 }
 
 #[tokio::test]

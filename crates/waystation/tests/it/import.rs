@@ -136,7 +136,8 @@ fn what_is_left_out_is_told_with_its_place() {
 #[test]
 fn what_is_no_export_is_refused_with_what_is_understood() {
     let home = Home::new();
-    for (name, text) in [("notes.txt", "buy milk"), ("data.json", "{\"a\": 1}"), ("x.zip", "PK\u{3}\u{4}no")]
+    for (name, text) in
+        [("notes.txt", "buy milk"), ("data.json", "{\"a\": 1}"), ("x.zip", "PK\u{3}\u{4}no")]
     {
         let path = write(&home, name, text);
         let ran = home.run(&["import", path.to_str().unwrap()]);

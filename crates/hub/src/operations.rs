@@ -3,7 +3,7 @@
 use crate::admin::{IssueToken, ListTokens, ReadAudit, RevokeToken};
 use crate::agents::{HeartbeatSession, ListSessions};
 use crate::catalogue::{Catalogue, Entry};
-use crate::chats::{AddMessages, GetContext, GetMessages, ListChats, ListSources};
+use crate::chats::{AddMessages, GetAttachment, GetContext, GetMessages, ListChats, ListSources};
 use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
@@ -31,6 +31,7 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<ListChats>(),
         Entry::of::<GetMessages>(),
         Entry::of::<GetContext>(),
+        Entry::of::<GetAttachment>(),
         Entry::of::<AddMessages>(),
         Entry::of::<AddLink>(),
         Entry::of::<ListLinks>(),

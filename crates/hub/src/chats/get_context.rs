@@ -61,7 +61,7 @@ impl Operation for GetContext {
     }
 }
 
-const MISSING: Error = Error::NotFound { what: "message" };
+pub(super) const MISSING: Error = Error::NotFound { what: "message" };
 const COUNT_DEFAULT: u32 = 10;
 
 fn count(field: &str, count: Option<u32>) -> Result<usize> {
@@ -83,7 +83,7 @@ fn context(
     let (sent, thread_row, seq) = id.place();
     let found = tx.chat_message_at(thread_row, seq)?.filter(|row| row.sent == sent);
     let message = found.ok_or(MISSING)?;
-    let links = visible(tx, caller, thread_row)?;
+    let links = vec![visible(tx, caller, thread_row)?];
     let place = (sent.as_ms(), seq);
     let span = ChatSpan { since_ms: 0, before: place };
     let bytes_max = limits::PAGE_BYTES_MAX;
@@ -102,14 +102,14 @@ fn context(
 }
 
 /// The source of a chat, if the caller may see both.
-fn visible(tx: &mut Tx<'_>, caller: &Caller, thread_row: i64) -> Result<Vec<LinkRow>> {
+pub(super) fn visible(tx: &mut Tx<'_>, caller: &Caller, thread_row: i64) -> Result<LinkRow> {
     let chat = tx.chat(thread_row)?.ok_or(MISSING)?;
     let links = sight::sources(tx, caller)?;
     let link = links.into_iter().find(|link| link.row == chat.link_row).ok_or(MISSING)?;
     if !caller.chats.sees(&link.name, &chat.remote_id) {
         return Err(MISSING);
     }
-    Ok(vec![link])
+    Ok(link)
 }
 
 fn versions(tx: &mut Tx<'_>, thread_row: i64, seq: i64) -> Result<Vec<String>> {

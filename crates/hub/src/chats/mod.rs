@@ -8,6 +8,7 @@ mod coverage;
 mod details;
 mod find;
 mod follow;
+mod get_attachment;
 mod get_context;
 mod get_messages;
 pub(crate) mod grant;
@@ -23,6 +24,7 @@ use protocol::chat::ContentType;
 
 pub use add_messages::AddMessages;
 pub use follow::{Arrival, ChatFollow, follow};
+pub use get_attachment::GetAttachment;
 pub use get_context::GetContext;
 pub use get_messages::GetMessages;
 pub use list_chats::ListChats;

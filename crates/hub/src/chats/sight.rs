@@ -60,11 +60,15 @@ pub(crate) fn chat(
     text: &str,
 ) -> Result<ChatRow> {
     let sees = |chat: &ChatRow| caller.chats.sees(&link.name, &chat.remote_id);
+    if text.contains('\0') {
+        // No chat is called so, and PostgreSQL could not be asked.
+        return Err(Error::ChatNotFound { chat: view::name(text), source_id: link.name.clone() });
+    }
     if let Some(chat) = tx.chat_by_remote(link.row, text)?.filter(sees) {
         return Ok(chat);
     }
     let folded = fold(text);
-    let mut named = tx.chats_named(link.row, &folded, CANDIDATES_MAX)?;
+    let mut named = tx.chats_named(link.row, &folded, CHATS_MAX)?;
     named.retain(sees);
     let exact: Vec<ChatRow> = named.iter().filter(|chat| chat.name == text).cloned().collect();
     for candidates in [exact, named] {
@@ -110,6 +114,10 @@ pub(crate) fn sender_aliases(
     chats: &[ChatRow],
     text: &str,
 ) -> Result<Vec<String>> {
+    if text.contains('\0') {
+        // Nobody is called so, and PostgreSQL could not be asked.
+        return Err(unknown_sender(&[], text));
+    }
     let visible: HashSet<i64> = chats.iter().map(|chat| chat.thread_row).collect();
     let mut by_id = Vec::new();
     for link in links {

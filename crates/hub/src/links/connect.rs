@@ -10,7 +10,7 @@ use super::registry::Links;
 
 impl Links {
     /// Builds the client of a stored link. The error says what a person has to do.
-    pub(super) fn connect(&self, link: &LinkRow) -> Result<Arc<dyn Connector>, ConnectorError> {
+    pub(crate) fn connect(&self, link: &LinkRow) -> Result<Arc<dyn Connector>, ConnectorError> {
         let setting = |reason: String| ConnectorError::Setting {
             field: format!("link {}", link.name),
             reason,

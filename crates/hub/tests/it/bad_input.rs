@@ -98,7 +98,7 @@ fn sample(operation: &str, thread: &str) -> Value {
         "revoke_token" => json!({ "jti": "x" }),
         "list_chats" => json!({ "source": "imported" }),
         "add_messages" => json!({ "source": "imported", "facts": {} }),
-        "get_context" => json!({ "message_id": "msg_x" }),
+        "get_context" | "get_attachment" => json!({ "message_id": "msg_x" }),
         "add_link" => json!({ "service": "quiet" }),
         "check_link" | "remove_link" => json!({ "name": "quiet" }),
         "wait_for_messages" => json!({ "thread_id": thread, "timeout_ms": 0 }),

@@ -214,6 +214,12 @@ pub(crate) const MATRIX: &[Row] = &[
         input: |o| json!({ "message_id": o.chat_message }),
     },
     Row {
+        operation: "get_attachment",
+        about: About::Chat,
+        roles: SEERS,
+        input: |o| json!({ "message_id": o.attached }),
+    },
+    Row {
         operation: "add_messages",
         about: About::OwnWorkspace,
         roles: OPERATOR,
@@ -294,6 +300,8 @@ pub(crate) struct Objects {
     source: String,
     chat_message: String,
     link: String,
+    /// A message of the link with something to fetch.
+    attached: String,
 }
 
 /// Every source of these tests has a name of its own.
@@ -324,8 +332,16 @@ impl Objects {
         let said = hub.ok(&owner, "get_messages", input).await;
         let chat_message = text(&said["messages"][0], "id");
         hub.ok(&owner, "add_link", json!({ "service": "quiet", "name": link })).await;
+        let said = json!({
+            "chat_id": "canary", "message_id": "1", "sent_at": "2026-02-17T11:00:00Z",
+            "attachments": [{ "remote_id": "file" }], "content": "file",
+        });
+        let input = json!({ "source": link, "service": "quiet", "facts": { "messages": [said] } });
+        hub.ok(&owner, "add_messages", input).await;
+        let input = json!({ "source": link, "chat": "canary", "offline": true });
+        let attached = text(&hub.ok(&owner, "get_messages", input).await["messages"][0], "id");
         let caller = agent.to_owned();
-        Self { workspace, caller, thread, message, jti, source, chat_message, link }
+        Self { workspace, caller, thread, message, jti, source, chat_message, link, attached }
     }
 
     /// Well-formed names of things that are not there.
@@ -339,6 +355,7 @@ impl Objects {
             source: "no-source".to_owned(),
             chat_message: "msg_0000000000G00000000000000".to_owned(),
             link: "no-link".to_owned(),
+            attached: "msg_0000000000G00000000000000".to_owned(),
         }
     }
 }
@@ -408,7 +425,7 @@ async fn a_foreign_object_answers_exactly_like_a_missing_one() {
 /// What a chat that is not there is called by an operation.
 fn not_found(row: &Row) -> &'static str {
     match row.operation {
-        "get_context" => "NOT_FOUND",
+        "get_context" | "get_attachment" => "NOT_FOUND",
         _ => "SOURCE_NOT_FOUND",
     }
 }

@@ -103,3 +103,7 @@ pub const WHATSAPP_PAIR_PAUSE: Duration = Duration::from_secs(6);
 pub const WHATSAPP_PAUSE: Duration = Duration::from_mins(1);
 /// How long a file of WhatsApp may take.
 pub const WHATSAPP_MEDIA_TIMEOUT: Duration = Duration::from_mins(2);
+/// An attachment that is fetched for a caller.
+pub const ATTACHMENT_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// How long fetching one may take.
+pub const ATTACHMENT_TIMEOUT: Duration = Duration::from_secs(50);

@@ -120,7 +120,7 @@ async fn a_gap_that_was_half_filled_is_filled_after_the_next_restart() {
 async fn a_rate_limit_on_the_past_is_waited_for_and_does_not_end_the_stream() {
     let service = Service::with_history();
     say_before_noon(&service, "c1", 4);
-    let retry_after = Duration::from_secs(60);
+    let retry_after = Duration::from_mins(1);
     service.history_fails.lock().push_back(ConnectorError::RateLimited { retry_after });
     let hub = hub_for(&service);
     link(&hub).await;

@@ -156,7 +156,9 @@ mod tests {
         for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(grouped(number), text);
         }
-        for (bytes, text) in [(0, "0 B"), (1_536, "1.5 KB"), (2 << 30, "2.0 GB"), (u64::MAX, "1717986918.3 GB")] {
+        for (bytes, text) in
+            [(0, "0 B"), (1_536, "1.5 KB"), (2 << 30, "2.0 GB"), (u64::MAX, "1717986918.3 GB")]
+        {
             assert_eq!(size(bytes), text);
         }
     }

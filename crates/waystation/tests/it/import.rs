@@ -21,8 +21,8 @@ fn message(number: usize) -> Value {
     json!({
         "id": number + 1, "type": "message", "date": "2025-01-13T09:00:00",
         "date_unixtime": (1_736_758_800 + number).to_string(),
-        "from": if number % 2 == 0 { "Antti" } else { "Alice" },
-        "from_id": if number % 2 == 0 { "user1" } else { "user2" },
+        "from": if number.is_multiple_of(2) { "Antti" } else { "Alice" },
+        "from_id": if number.is_multiple_of(2) { "user1" } else { "user2" },
         "text": format!("message number {number} about the meeting"),
         "text_entities": [],
     })
@@ -136,7 +136,8 @@ fn what_is_left_out_is_told_with_its_place() {
 #[test]
 fn what_is_no_export_is_refused_with_what_is_understood() {
     let home = Home::new();
-    for (name, text) in [("notes.txt", "buy milk"), ("data.json", "{\"a\": 1}"), ("x.zip", "PK\u{3}\u{4}no")]
+    for (name, text) in
+        [("notes.txt", "buy milk"), ("data.json", "{\"a\": 1}"), ("x.zip", "PK\u{3}\u{4}no")]
     {
         let path = write(&home, name, text);
         let ran = home.run(&["import", path.to_str().unwrap()]);

@@ -4,10 +4,9 @@ use std::io::Write;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::fakes::telegram::{FakeTelegram, Failure, TOKEN};
+use testkit::fakes::telegram::{Failure, FakeTelegram, TOKEN};
 
 use crate::program::{Home, Ran};
-
 
 /// Runs a command with these lines on its stdin.
 fn fed(home: &Home, args: &[&str], stdin: &str) -> Ran {

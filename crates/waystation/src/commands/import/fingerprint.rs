@@ -39,8 +39,13 @@ pub(super) fn of(
             .with_context(|| format!("cannot read {}", path.display()))?;
     }
     let digest = context.finish();
-    let hex: String =
-        digest.as_ref().iter().take(16).flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect();
+    let hex: String = digest
+        .as_ref()
+        .iter()
+        .take(16)
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(digit)
+        .collect();
     Ok(format!("{source}:{hex}"))
 }
 

@@ -97,7 +97,9 @@ async fn read_and_send(
     bar.clear();
     report.count(counts);
     match (sent, read) {
-        (Err(error), _) => Err(error).context("the hub did not take everything; run it again to go on"),
+        (Err(error), _) => {
+            Err(error).context("the hub did not take everything; run it again to go on")
+        }
         (Ok(()), Ok(())) => Ok(()),
         (Ok(()), Err(error)) => Err(explained(error)),
     }

@@ -5,6 +5,7 @@ use protocol::limits::links as limits;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
+use super::past::Reading;
 use super::run::Link;
 use super::sink::LinkSink;
 use super::state::LinkStatus;
@@ -30,6 +31,8 @@ impl Link {
     /// Follows the stream, and reads the past beside it.
     async fn follow(&self, stop: &CancellationToken) -> Result<()> {
         let from = self.stream_cursor().await?;
+        // Before the stream says what it holds: what it does not is what was missed.
+        self.open_gaps().await?;
         let sink = LinkSink::new(self);
         let ended = tokio::select! {
             ended = self.connector().stream(from, &sink, stop) => ended,
@@ -60,22 +63,38 @@ impl Link {
     async fn look_now_and_then(&self, stop: &CancellationToken) -> Result<()> {
         self.tell(LinkStatus::Connected, String::new());
         let look = async {
+            let mut reading = Reading::default();
             loop {
-                self.catch_up().await?;
-                tokio::select! {
-                    () = tokio::time::sleep(limits::LINK_LOOK_EVERY) => {}
-                    () = self.bells().new_chat.notified() => continue,
-                }
-                let checked =
-                    tokio::time::timeout(limits::LINK_CHECK_TIMEOUT, self.connector().check());
-                checked.await.map_err(|_| silent())??;
-                self.tell(LinkStatus::Connected, String::new());
+                self.open_gaps().await?;
+                self.catch_up(&mut reading).await?;
+                self.wait_for_look(&mut reading).await?;
             }
         };
         tokio::select! {
             failed = look => failed,
             () = self.keep_claim() => Ok(()),
             () = stop.cancelled() => Ok(()),
+        }
+    }
+
+    /// Waits until it is time to ask for news. A service that calls by itself is never asked, only
+    /// whether the credentials still work.
+    async fn wait_for_look(&self, reading: &mut Reading) -> Result<()> {
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(limits::LINK_LOOK_EVERY) => {}
+                () = self.bells().new_chat.notified() => {
+                    self.read_on(reading).await?;
+                    continue;
+                }
+            }
+            let checked =
+                tokio::time::timeout(limits::LINK_CHECK_TIMEOUT, self.connector().check());
+            checked.await.map_err(|_| silent())??;
+            self.tell(LinkStatus::Connected, String::new());
+            if !self.capabilities().hooks {
+                return Ok(());
+            }
         }
     }
 }
@@ -87,7 +106,11 @@ pub(super) fn silent() -> ConnectorError {
 
 /// What was learned could not be kept.
 pub(super) fn not_stored(error: &crate::Error) -> ConnectorError {
-    tracing::warn!(%error, "what a link reported could not be stored; it is asked for again");
+    if matches!(error, crate::Error::NotFound { .. }) {
+        tracing::debug!("a link was changed or removed while it reported something");
+    } else {
+        tracing::warn!(%error, "what a link reported could not be stored; it is asked for again");
+    }
     let reason = format!("the hub could not store what came ({})", error.code());
     ConnectorError::Unreachable { reason }
 }

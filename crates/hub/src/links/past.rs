@@ -29,7 +29,7 @@ enum Job {
 
 /// How the reading goes, for as long as a connection lasts.
 #[derive(Default)]
-struct Reading {
+pub(super) struct Reading {
     /// Pages asked for.
     pages: u32,
     /// Failures in a row.
@@ -39,37 +39,33 @@ struct Reading {
 }
 
 impl Link {
-    /// Reads the past for as long as the stream lasts.
+    /// Reads the past for as long as the stream lasts. A stream that missed something ends, so gaps
+    /// are opened when the next one begins, not here.
     pub(super) async fn read_past_beside(&self) {
-        let mut reading = Reading::default();
         self.bells().up.notified().await;
-        let mut is_fresh = true;
+        let mut reading = Reading::default();
+        let mut read = self.catch_up(&mut reading).await;
         loop {
-            let read = async {
-                if is_fresh {
-                    self.list_chats(&mut reading).await?;
-                    self.open_gaps().await?;
-                }
-                self.read_on(&mut reading).await
-            };
-            let failed = read.await.err();
-            if let Some(error) = &failed {
+            if let Err(error) = &read {
                 tracing::warn!(link = %self.row().name, reason = %error, "the past is not read on");
             }
-            tokio::select! {
-                () = self.bells().up.notified() => is_fresh = true,
-                () = self.bells().new_chat.notified() => is_fresh = false,
-                () = tokio::time::sleep(limits::LINK_LOOK_EVERY), if failed.is_some() => {}
-            }
+            read = tokio::select! {
+                () = self.bells().up.notified() => self.catch_up(&mut reading).await,
+                () = self.bells().new_chat.notified() => self.read_on(&mut reading).await,
+                () = tokio::time::sleep(limits::LINK_LOOK_EVERY), if read.is_err() => {
+                    self.read_on(&mut reading).await
+                }
+            };
         }
     }
 
-    /// Reads everything there is to read.
-    pub(super) async fn catch_up(&self) -> Result<()> {
-        let mut reading = Reading::default();
-        self.list_chats(&mut reading).await?;
-        self.open_gaps().await?;
-        self.read_on(&mut reading).await
+    /// Reads everything there is to read: first which chats there are, then what was said in them.
+    pub(super) async fn catch_up(&self, reading: &mut Reading) -> Result<()> {
+        if let Err(error) = self.list_chats(reading).await {
+            // Chats that are known can be read all the same.
+            tracing::info!(link = %self.row().name, reason = %error, "chats could not be listed");
+        }
+        self.read_on(reading).await
     }
 
     async fn list_chats(&self, reading: &mut Reading) -> Result<()> {
@@ -97,7 +93,7 @@ impl Link {
     }
 
     /// Whoever was held before may have missed something by now.
-    async fn open_gaps(&self) -> Result<()> {
+    pub(super) async fn open_gaps(&self) -> Result<()> {
         if !self.capabilities().history {
             return Ok(());
         }
@@ -107,7 +103,7 @@ impl Link {
     }
 
     /// Reads page after page until there is nothing left that the service gives.
-    async fn read_on(&self, reading: &mut Reading) -> Result<()> {
+    pub(super) async fn read_on(&self, reading: &mut Reading) -> Result<()> {
         if !self.capabilities().history {
             return Ok(());
         }

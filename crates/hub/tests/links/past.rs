@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use connector_api::{Capabilities, ConnectorError};
+use protocol::chat::{Facts, HeldFact};
 use serde_json::json;
 
 use crate::service::Service;
@@ -95,6 +96,28 @@ async fn a_gap_is_filled_after_a_stream_broke() {
 }
 
 #[tokio::test]
+async fn a_stream_that_is_back_does_not_hide_what_it_missed() {
+    let service = Service::with_history();
+    say_before_noon(&service, "c1", 2);
+    let hub = linked(&service).await;
+    until_held(&hub, "c1", 2).await;
+    eventually("all is read", async || state(&hub).await["chats_to_read"] == 0).await;
+    // History answers only after the new stream has said what it holds.
+    service.history_allowed.store(0, Ordering::SeqCst);
+    service.say(message("c1", "missed", 30, "nobody heard this"));
+    service.break_off(ConnectorError::Unreachable { reason: "gone".to_owned() }).await;
+    eventually("a second stream", async || service.streams_from.lock().len() == 2).await;
+    let (from, to) = (service.now().plus_ms(1_000), service.now().plus_ms(2_000));
+    let held = HeldFact { chat_id: None, from: Some(from), to };
+    assert!(service.report(Facts { held: vec![held], ..Facts::default() }, None).await);
+    let hub = hub.restart().await;
+    service.history_allowed.store(i64::MAX, Ordering::SeqCst);
+    let hub = hub.restart().await;
+    until_held(&hub, "c1", 3).await;
+    hub.stop().await;
+}
+
+#[tokio::test]
 async fn a_gap_that_was_half_filled_is_filled_after_the_next_restart() {
     let service = Service::with_history();
     say_before_noon(&service, "c1", 3);
@@ -120,7 +143,7 @@ async fn a_gap_that_was_half_filled_is_filled_after_the_next_restart() {
 async fn a_rate_limit_on_the_past_is_waited_for_and_does_not_end_the_stream() {
     let service = Service::with_history();
     say_before_noon(&service, "c1", 4);
-    let retry_after = Duration::from_secs(60);
+    let retry_after = Duration::from_mins(1);
     service.history_fails.lock().push_back(ConnectorError::RateLimited { retry_after });
     let hub = hub_for(&service);
     link(&hub).await;

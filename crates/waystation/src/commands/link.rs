@@ -227,9 +227,10 @@ async fn remove(place: &Place, global: &Global, name: &str, purge: bool, yes: bo
         totals = (totals.0 + count("messages_deleted"), totals.1 + count("chats_deleted"));
         let is_done = removed.answer.get("is_done").and_then(Value::as_bool) == Some(true);
         if is_done || (count("messages_deleted"), count("chats_deleted")) == (0, 0) {
-            let mut answer = removed.answer;
-            answer["messages_deleted"] = totals.0.into();
-            answer["chats_deleted"] = totals.1.into();
+            let answer = json!({
+                "name": name, "messages_deleted": totals.0, "chats_deleted": totals.1,
+                "is_done": is_done,
+            });
             let brief = if purge {
                 format!("{name} is gone, with {} chats and {} messages", totals.1, totals.0)
             } else {

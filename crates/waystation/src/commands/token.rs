@@ -16,7 +16,7 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
         }
         TokenCommand::Issue { agent, role, scopes, chats, chats_deny, ttl, session, client } => {
             let scopes = (!scopes.is_empty()).then_some(scopes);
-            let chats = given_chats(&role, chats, chats_deny);
+            let chats = given_chats(&role, chats, &chats_deny);
             let input = super::compact(json!({
                 "agent_id": agent, "role": role, "scopes": scopes, "session_id": session,
                 "chats": chats, "ttl_seconds": seconds(&ttl)?,
@@ -40,7 +40,7 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
 
 /// The chats a token gives. Denying some gives the others to a role that sees all of them anyway; to
 /// any other it gives nothing.
-fn given_chats(role: &str, mut allow: Vec<String>, deny: Vec<String>) -> Option<Value> {
+fn given_chats(role: &str, mut allow: Vec<String>, deny: &[String]) -> Option<Value> {
     if allow.is_empty() && deny.is_empty() {
         return None;
     }

@@ -21,8 +21,8 @@ fn message(number: usize) -> Value {
     json!({
         "id": number + 1, "type": "message", "date": "2025-01-13T09:00:00",
         "date_unixtime": (1_736_758_800 + number).to_string(),
-        "from": if number % 2 == 0 { "Antti" } else { "Alice" },
-        "from_id": if number % 2 == 0 { "user1" } else { "user2" },
+        "from": if number.is_multiple_of(2) { "Antti" } else { "Alice" },
+        "from_id": if number.is_multiple_of(2) { "user1" } else { "user2" },
         "text": format!("message number {number} about the meeting"),
         "text_entities": [],
     })

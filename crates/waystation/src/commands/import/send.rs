@@ -51,10 +51,9 @@ impl Outlet {
     }
 
     pub(super) async fn send(&mut self, parcel: Parcel) -> Result<Taken> {
-        let mut import = json!({ "fingerprint": self.fingerprint });
-        if let Some(done) = parcel.messages_done {
-            import["messages_done"] = done.into();
-        }
+        let import = json!({
+            "fingerprint": self.fingerprint, "messages_done": parcel.messages_done,
+        });
         let about = json!({ "source": self.source, "service": self.service, "import": import });
         // The facts are JSON already; putting them in as text spares reading them again.
         let about = about.to_string();

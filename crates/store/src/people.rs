@@ -19,6 +19,9 @@ pub struct PersonRow {
 impl Tx<'_> {
     /// The person behind an alias.
     pub fn person(&mut self, workspace: &str, alias: &str) -> Result<Option<PersonRow>> {
+        if alias.contains('\0') {
+            return Ok(None);
+        }
         self.query_one(
             "SELECT p.id, p.name, p.is_self FROM person_alias a JOIN person p ON p.id = a.person
              WHERE a.workspace = ?1 AND a.alias = ?2",
@@ -110,6 +113,9 @@ impl Tx<'_> {
         folded_name: &str,
         limit: usize,
     ) -> Result<Vec<PersonRow>> {
+        if folded_name.contains('\0') {
+            return Ok(Vec::new());
+        }
         self.query(
             "SELECT id, name, is_self FROM person WHERE workspace = ?1 AND folded_name = ?2
              ORDER BY id LIMIT ?3",

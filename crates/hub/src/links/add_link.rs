@@ -64,6 +64,9 @@ pub struct AddLinkOutput {
     notes: Vec<String>,
     /// Whether a source of this name was there before.
     is_replaced: bool,
+    /// Where the service calls the hub, below its public address; absent where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_path: Option<String>,
 }
 
 impl Operation for AddLink {
@@ -89,8 +92,9 @@ impl Operation for AddLink {
             let workspace = &call.caller().workspace_id;
             links.parts.vault.seal(call.hub.random(), workspace, &name, &settings.secrets)
         });
-        let stored =
-            Stored { name, service: kind.service(), plain: settings.plain, sealed, account };
+        let hook_path = super::hook::path(&*connector, &call.caller().workspace_id, &name);
+        let (service, plain) = (kind.service(), settings.plain);
+        let stored = Stored { name, service, plain, sealed, account, hook_path };
         let output = store(call, stored).await?;
         links.announce_change();
         Ok(output)
@@ -113,6 +117,7 @@ struct Stored {
     plain: BTreeMap<String, String>,
     sealed: Option<Vec<u8>>,
     account: Account,
+    hook_path: Option<String>,
 }
 
 async fn store(call: &Call, new: Stored) -> Result<AddLinkOutput> {
@@ -141,6 +146,7 @@ async fn store(call: &Call, new: Stored) -> Result<AddLinkOutput> {
             account: new.account.name.clone(),
             notes: new.account.notes.clone(),
             is_replaced: known.is_some(),
+            hook_path: new.hook_path.clone(),
         };
         let detail = serde_json::json!({ "service": new.service, "account": new.account.name });
         Ok(Change::of(new.name.clone(), output).with_detail(detail.to_string()))

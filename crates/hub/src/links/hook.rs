@@ -1,11 +1,16 @@
 //! A service calls the hub. It is answered when what it said is committed.
 
-use connector_api::{ConnectorError, HookRequest};
+use connector_api::{Connector, ConnectorError, HookRequest};
 
 use super::intake::Delivery;
 use super::mark::Mark;
 use super::registry::{Links, Running};
 use crate::error::{Error, Result};
+
+/// Where a service calls a link, below the hub's public address.
+pub(super) fn path(connector: &dyn Connector, workspace: &str, name: &str) -> Option<String> {
+    connector.capabilities().hooks.then(|| format!("/hooks/{workspace}/{name}"))
+}
 
 const UNKNOWN: Error = Error::NotFound { what: "hook" };
 

@@ -6,7 +6,7 @@ use connector_api::{Capabilities, HookRequest};
 use protocol::chat::Facts;
 
 use crate::service::Service;
-use crate::world::{TOKEN, linked, message, messages, texts};
+use crate::world::{TOKEN, hub_for, link, linked, message, messages, texts};
 
 fn hooked() -> Arc<Service> {
     Service::that_can(Capabilities { hooks: true, ..Capabilities::default() })
@@ -32,6 +32,16 @@ async fn a_signed_request_is_answered_after_the_commit() {
     let again = hub.hub.links.receive("wk_mobile_core/scripted", request(&facts, TOKEN)).await;
     assert_eq!(again.unwrap(), "taken");
     assert_eq!(texts(&hub, "c1").await, ["called"]);
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn whoever_adds_a_link_learns_where_its_service_calls() {
+    let hub = hub_for(&hooked());
+    assert_eq!(link(&hub).await["hook_path"], "/hooks/wk_mobile_core/scripted");
+    hub.stop().await;
+    let hub = hub_for(&Service::streaming());
+    assert!(link(&hub).await.get("hook_path").is_none());
     hub.stop().await;
 }
 

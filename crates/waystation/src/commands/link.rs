@@ -63,7 +63,18 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
     if global.json {
         return Ok(());
     }
-    let name = added.answer.get("name").and_then(Value::as_str).unwrap_or_default();
+    let text = |key: &str| added.answer.get(key).and_then(Value::as_str);
+    if let Some(path) = text("hook_path") {
+        let line = match config.public_url.trim_end_matches('/') {
+            "" => format!(
+                "{} has to call the hub at {path}: make it reachable over https and set public_url",
+                kind.title()
+            ),
+            url => format!("Tell {} to call {url}{path}", kind.title()),
+        };
+        output::line(&line)?;
+    }
+    let name = text("name").unwrap_or_default();
     output::line(&format!(
         "It is followed for as long as the hub runs: waystation up keeps it running.\n{}",
         next_steps(name)

@@ -74,6 +74,38 @@ async fn a_linked_bot_is_followed_and_its_token_is_nowhere_to_be_seen() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_killed_while_it_follows_loses_and_doubles_nothing() {
+    const ALL: usize = 400;
+    let telegram = FakeTelegram::start().await;
+    let home = Home::generous();
+    let mut up = home.up();
+    assert_eq!(add(&home, &telegram.url(), &[]).code, 0);
+    let chat = json!({ "id": 7, "type": "private", "first_name": "Antti" });
+    for number in 0..ALL {
+        telegram.say(&chat, &chat, &format!("number {number}"));
+        if number % 80 == 40 {
+            // Some of it is committed, some is on its way, and some is not confirmed yet.
+            up.signal(rustix::process::Signal::KILL);
+            up.wait();
+            up = home.up();
+        }
+    }
+    telegram.all_confirmed().await;
+    assert_eq!(listed(&home)[0]["messages"], json!(ALL));
+    let mut texts = Vec::new();
+    for offset in (0..ALL).step_by(200) {
+        let asked = json!({ "source": "telegram", "chat": "7", "limit": 200, "offset": offset });
+        let page = home.ok(&["call", "get_messages", &asked.to_string()]);
+        let page: Value = serde_json::from_str(&page).unwrap();
+        let said = page["messages"].as_array().unwrap().iter();
+        texts.extend(said.map(|message| message["content"].as_str().unwrap().to_owned()));
+    }
+    texts.reverse();
+    let expected: Vec<String> = (0..ALL).map(|number| format!("number {number}")).collect();
+    assert_eq!(texts, expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn credentials_that_do_not_work_are_explained_and_not_stored() {
     let telegram = FakeTelegram::start().await;
     let home = Home::new();

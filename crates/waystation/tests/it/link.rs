@@ -4,6 +4,8 @@ use std::io::Write;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use testkit::fakes::SlackFake;
+use testkit::fakes::slack::{APP_TOKEN, BOT_TOKEN};
 use testkit::fakes::telegram::{Failure, FakeTelegram, TOKEN};
 
 use crate::program::{Home, Ran};
@@ -74,35 +76,32 @@ async fn a_linked_bot_is_followed_and_its_token_is_nowhere_to_be_seen() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hub_killed_while_it_follows_loses_and_doubles_nothing() {
-    const ALL: usize = 400;
-    let telegram = FakeTelegram::start().await;
+async fn what_was_said_while_the_hub_was_down_is_read_afterwards() {
+    let slack = SlackFake::start().await;
+    slack.lose_events_without_socket();
+    slack.add_channel("C1", "general", true);
+    slack.say("C1", "U1", "before the link");
     let home = Home::generous();
-    let mut up = home.up();
-    assert_eq!(add(&home, &telegram.url(), &[]).code, 0);
-    let chat = json!({ "id": 7, "type": "private", "first_name": "Antti" });
-    for number in 0..ALL {
-        telegram.say(&chat, &chat, &format!("number {number}"));
-        if number % 80 == 40 {
-            // Some of it is committed, some is on its way, and some is not confirmed yet.
-            up.signal(rustix::process::Signal::KILL);
-            up.wait();
-            up = home.up();
+    let up = home.up();
+    let base = format!("base_url={}", slack.base_url());
+    let args = ["link", "add", "slack", "--set", &base];
+    let secrets = ["--secret-stdin", "bot_token", "--secret-stdin", "app_token"];
+    let ran =
+        fed(&home, &[&args[..], &secrets[..]].concat(), &format!("{BOT_TOKEN}\n{APP_TOKEN}\n"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let held = |count: u64| {
+        while listed(&home)[0]["messages"] != json!(count) {
+            std::thread::yield_now();
         }
-    }
-    telegram.all_confirmed().await;
-    assert_eq!(listed(&home)[0]["messages"], json!(ALL));
-    let mut texts = Vec::new();
-    for offset in (0..ALL).step_by(200) {
-        let asked = json!({ "source": "telegram", "chat": "7", "limit": 200, "offset": offset });
-        let page = home.ok(&["call", "get_messages", &asked.to_string()]);
-        let page: Value = serde_json::from_str(&page).unwrap();
-        let said = page["messages"].as_array().unwrap().iter();
-        texts.extend(said.map(|message| message["content"].as_str().unwrap().to_owned()));
-    }
-    texts.reverse();
-    let expected: Vec<String> = (0..ALL).map(|number| format!("number {number}")).collect();
-    assert_eq!(texts, expected);
+    };
+    held(1);
+    assert_eq!(up.stop(), 0);
+    slack.say("C1", "U1", "nobody heard this");
+    let _up = home.up();
+    held(2);
+    let asked = json!({ "source": "slack", "search": "heard" }).to_string();
+    let found = home.ok(&["call", "get_messages", &asked]);
+    assert!(found.contains("nobody heard this"), "{found}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

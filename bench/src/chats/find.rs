@@ -16,7 +16,7 @@ use crate::table::{self, Bar, Row};
 
 const BATCH: usize = 2_000;
 /// So often each question is asked.
-const TIMES: usize = 40;
+const TIMES: usize = 120;
 
 /// How many messages.
 pub(crate) fn size(place: &Place) -> usize {

@@ -43,7 +43,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.execute_batch(
         "PRAGMA query_only = ON;
-         PRAGMA cache_size = -16384;
+         PRAGMA cache_size = -4096;
          PRAGMA mmap_size = 0;
          PRAGMA busy_timeout = 5000;",
     )?;
@@ -62,7 +62,7 @@ fn open_writer(path: &Path, shape: ContainmentShape) -> Result<(Connection, Inde
          PRAGMA synchronous = NORMAL;
          PRAGMA wal_autocheckpoint = 8192;
          PRAGMA secure_delete = ON;
-         PRAGMA cache_size = -32768;
+         PRAGMA cache_size = -8192;
          PRAGMA temp_store = MEMORY;
          PRAGMA mmap_size = 0;
          PRAGMA busy_timeout = 5000;",

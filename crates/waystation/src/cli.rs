@@ -128,6 +128,19 @@ pub(crate) enum Command {
     },
     /// Take in what somebody exported from Telegram, WhatsApp or Slack.
     Import(ImportArgs),
+    /// List the chats of a source; without one, the sources.
+    Chats {
+        /// The source.
+        source: Option<String>,
+        /// Only chats with this text in their name.
+        #[arg(long, value_name = "TEXT")]
+        name: Option<String>,
+        /// How many.
+        #[arg(long)]
+        limit: Option<u32>,
+    },
+    /// Read or search the messages of chats.
+    Chat(ChatArgs),
     /// Connect accounts at Telegram, Slack, Signal and WhatsApp, and see how they are doing.
     #[command(subcommand)]
     Link(LinkCommand),
@@ -192,6 +205,36 @@ pub(crate) struct McpArgs {
     /// Keep the hub inside this process instead of sharing one.
     #[arg(long)]
     pub(crate) embedded: bool,
+}
+
+/// Which messages of chats.
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    /// The source.
+    pub(crate) source: Option<String>,
+    /// The chat, by name or id; all of the source when left out.
+    pub(crate) chat: Option<String>,
+    /// Only messages that contain this text.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) search: Option<String>,
+    /// Only what this person sent.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sender: Option<String>,
+    /// Only since then: 7d, yesterday, 2025-01-13.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only before then.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) before: Option<String>,
+    /// How many messages.
+    #[arg(long)]
+    pub(crate) limit: Option<u32>,
+    /// Go on from an earlier page.
+    #[arg(long)]
+    pub(crate) cursor: Option<String>,
+    /// Read what is held although the source is not connected.
+    #[arg(long)]
+    pub(crate) offline: bool,
 }
 
 #[derive(Debug, Subcommand)]

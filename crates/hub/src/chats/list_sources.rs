@@ -67,13 +67,17 @@ impl Operation for ListSources {
             return "no sources".to_owned();
         }
         let line = |source: &SourceView| {
-            let state = if source.is_connected { "connected" } else { "not connected" };
+            let state = match (source.status, source.is_connected) {
+                (LinkStatus::Archive, _) => "an archive",
+                (_, true) => "connected",
+                (_, false) => "not connected",
+            };
             let reason = if source.reason.is_empty() {
                 String::new()
             } else {
                 format!(": {}", source.reason)
             };
-            format!("{} ({}) {state}{reason}", source.id, source.name)
+            format!("{}: {}, {state}{reason}", source.id, source.name)
         };
         output.sources.iter().map(line).collect::<Vec<_>>().join("\n")
     }

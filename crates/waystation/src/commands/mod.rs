@@ -112,6 +112,19 @@ fn friendly(command: Command) -> Result<(&'static str, Value)> {
                 "query": query, "thread_id": thread, "sender": sender, "limit": limit, "cursor": cursor,
             })),
         ),
+        Command::Chats { source: None, .. } => ("list_sources", json!({})),
+        Command::Chats { source: Some(source), name, limit } => {
+            let filter = name.map(|name| json!({ "name_pattern": name }));
+            ("list_chats", compact(json!({ "source": source, "filter": filter, "limit": limit })))
+        }
+        Command::Chat(asked) => (
+            "get_messages",
+            compact(json!({
+                "source": asked.source, "chat": asked.chat, "search": asked.search,
+                "sender": asked.sender, "since": asked.since, "before": asked.before,
+                "limit": asked.limit, "cursor": asked.cursor, "offline": asked.offline,
+            })),
+        ),
         Command::Sessions { online } => ("list_sessions", json!({ "online_only": online })),
         _ => anyhow::bail!("this command has no operation behind it"),
     })

@@ -28,7 +28,7 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
     }
     let (ours, least) = (stats::median(&ours), stats::median(&least));
     // About two gigabytes, unless it is a first look.
-    let large = if place.quick { count } else { 4_300_000 };
+    let large = if place.quick { count } else { 6_200_000 };
     let path = export::kept(place, large)?;
     let imported = import(place, &path).await?;
     let megabytes = std::fs::metadata(&path)?.len() / (1 << 20);

@@ -10,9 +10,9 @@ use tokio::sync::mpsc;
 use super::super::progress::Meter;
 
 /// Messages of one parcel.
-const MESSAGES_WANTED: usize = 1_000;
+const MESSAGES_WANTED: usize = 3_000;
 /// Facts of one parcel.
-const FACTS_WANTED: usize = 4_000;
+const FACTS_WANTED: usize = 8_000;
 /// Bytes of the facts of one parcel; the rest of the request is far smaller than what is left.
 const BYTES_MAX: usize = limits::BODY_BYTES_MAX - 64 * 1024;
 /// Things left out that are told one by one.

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use bytes::Bytes;
-use protocol::{ErrorCode, Scope, limits, validate};
+use protocol::{ErrorCode, Scope, Scopes, limits, validate};
 use schemars::generate::Contract;
 use serde_json::{Map, Value};
 use tracing::Instrument;
@@ -41,6 +41,8 @@ pub struct Entry {
     pub route: Route,
     /// The coarse gate.
     pub scope: Scope,
+    /// Another gate that lets a caller in as well.
+    pub other_scope: Option<Scope>,
     /// Whether it changes anything.
     pub effect: Effect,
     /// Which quota it uses.
@@ -57,6 +59,17 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The scopes of which any one lets a caller in.
+    pub fn gates(&self) -> Scopes {
+        let scope = Scopes::of(&[self.scope]);
+        self.other_scope.map_or(scope, |other| scope.with(other))
+    }
+
+    /// Whether a caller with these scopes gets in.
+    pub fn lets_in(&self, scopes: Scopes) -> bool {
+        self.gates().and(scopes) != Scopes::default()
+    }
+
     /// Whether it waits for others, so that it must not hold a place meanwhile.
     pub fn waits(&self) -> bool {
         self.quota == Quota::Waits
@@ -77,6 +90,7 @@ impl Entry {
             name: O::NAME,
             route: O::ROUTE,
             scope: O::SCOPE,
+            other_scope: O::OTHER_SCOPE,
             effect: O::EFFECT,
             quota: O::QUOTA,
             toolset: O::TOOLSET,
@@ -183,7 +197,7 @@ async fn admitted(
     input: Input,
     sound: Result<()>,
 ) -> Result<Box<dyn Answer>> {
-    if !call.caller().scopes.has(entry.scope) {
+    if !entry.lets_in(call.caller().scopes) {
         return Err(Error::MissingScope { scope: entry.scope });
     }
     call.hub.quotas.take(call.caller(), entry.quota, call.now())?;

@@ -21,6 +21,8 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const ROUTE: Route;
     /// The coarse gate; finer rules are in `run`.
     const SCOPE: Scope;
+    /// Another gate that lets a caller in as well; `run` then sees to what each of them opens.
+    const OTHER_SCOPE: Option<Scope> = None;
     /// Whether it changes anything.
     const EFFECT: Effect;
     /// Which quota it uses.

@@ -226,10 +226,11 @@ prop_compose! {
             (maybe_name(), maybe_name(), maybe_name(), maybe_name(), maybe_name()),
         limit in prop::option::of(1_u32..),
         offset in any::<Option<u64>>(),
+        offline in any::<bool>(),
         content_type in prop::collection::vec(name().prop_map(|kind| kind.replace(',', "")), 0..4),
     ) -> Query {
         let content_type = content_type.into_iter().filter(|kind| !kind.is_empty()).collect();
-        Query { since, before, sender, search, limit, offset, cursor, content_type }
+        Query { since, before, sender, search, limit, offset, cursor, content_type, offline }
     }
 }
 

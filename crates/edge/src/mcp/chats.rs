@@ -114,6 +114,7 @@ fn question(address: &MessagesUri) -> Value {
         "limit": query.limit,
         "offset": query.offset,
         "cursor": query.cursor,
+        "offline": query.offline,
         "content_type": (!query.content_type.is_empty()).then_some(&query.content_type),
     });
     let Value::Object(mut asked) = asked else { return asked };

@@ -157,7 +157,7 @@ impl Server {
     pub(super) fn may(&self, context: &RequestContext<RoleServer>, name: &str) -> bool {
         let entry = self.shared.app.catalogue.get(name);
         let scopes = self.caller(context).map(|caller| caller.scopes).unwrap_or_default();
-        entry.is_some_and(|entry| scopes.has(entry.scope))
+        entry.is_some_and(|entry| entry.lets_in(scopes))
     }
 
     /// A refusal of something that is no operation.

@@ -13,7 +13,8 @@ use protocol::limits::mcp as limits;
 
 /// Every tool.
 pub(super) struct Tools {
-    listed: Vec<(Scope, Tool)>,
+    /// With the scopes of which any one lets a caller see it.
+    listed: Vec<(Scopes, Tool)>,
     names: HashMap<String, &'static str>,
 }
 
@@ -26,7 +27,7 @@ impl Tools {
             listed: entries
                 .iter()
                 .filter(|entry| entry.toolset != "admin" && entry.scope != Scope::Admin)
-                .map(|entry| (entry.scope, tool(entry)))
+                .map(|entry| (entry.gates(), tool(entry)))
                 .collect(),
             names: entries.iter().map(|entry| (spelling(entry.name), entry.name)).collect(),
         }
@@ -34,7 +35,8 @@ impl Tools {
 
     /// The tools of a caller, in the order of the documentation.
     pub(super) fn list(&self, scopes: Scopes) -> ListToolsResult {
-        let allowed = self.listed.iter().filter(|(scope, _)| scopes.has(*scope));
+        let allowed =
+            self.listed.iter().filter(|(gates, _)| gates.and(scopes) != Scopes::default());
         ListToolsResult::with_all_items(allowed.map(|(_, tool)| tool.clone()).collect())
             .with_ttl_ms(limits::TOOLS_TTL_MS)
             .with_cache_scope(CacheScope::Private)
@@ -108,9 +110,11 @@ fn shorten(schema: &mut Map<String, Value>, keep: Keep) {
             schema.remove("description");
             schema.remove("minimum");
             schema.remove("required");
-            // What stands in a list shows itself in every answer; the reference describes it.
-            if let Some(Value::Object(item)) = schema.get_mut("items") {
-                item.retain(|word, _| word == "type");
+            // What stands in a list, and which words a field may hold, shows itself in every answer;
+            // the reference describes it.
+            schema.remove("items");
+            if schema.contains_key("type") {
+                schema.remove("enum");
             }
         }
         Keep::Descriptions => {

@@ -81,6 +81,7 @@ impl Operation for WaitForMessages {
     const NAME: &'static str = "wait_for_messages";
     const ROUTE: Route = Route::get("/v1/messages/wait");
     const SCOPE: Scope = Scope::ThreadsRead;
+    const OTHER_SCOPE: Option<Scope> = Some(Scope::ChatsRead);
     const EFFECT: Effect = Effect::Read;
     const QUOTA: Quota = Quota::Waits;
     type Output = WaitForMessagesOutput;
@@ -108,6 +109,9 @@ impl Operation for WaitForMessages {
                 timed_out: found.timed_out,
                 ..WaitForMessagesOutput::default()
             });
+        }
+        if !call.caller().scopes.has(Self::SCOPE) {
+            return Err(Error::MissingScope { scope: Self::SCOPE });
         }
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
         let asked = Asked { caller: call.shared_caller(), thread, since, limit };

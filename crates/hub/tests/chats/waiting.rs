@@ -120,3 +120,15 @@ async fn a_source_that_only_holds_imports_cannot_be_followed(on: On) {
     assert_eq!((arrived[0].uri.as_str(), arrived[0].messages.len()), ("messages://telegram/1", 1));
     hub.stop().await;
 }
+
+#[tokio::test]
+async fn a_token_for_chats_alone_waits_for_chats_alone() {
+    let hub = archive(On::Sqlite).await;
+    let scopes = protocol::Scopes::of(&[protocol::Scope::ChatsRead]);
+    let reader = Arc::new(protocol::Caller { scopes, ..(*agent(&["*/*"], &[])).clone() });
+    let input = json!({ "source": "telegram", "timeout_ms": 0 });
+    assert_eq!(hub.ok(&reader, "wait_for_messages", input).await["timed_out"], true);
+    let error = refusal(&hub, &reader, "wait_for_messages", json!({ "timeout_ms": 0 })).await;
+    assert_eq!(error.message, "this operation needs the scope threads:read");
+    hub.stop().await;
+}

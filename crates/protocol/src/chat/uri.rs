@@ -14,11 +14,10 @@ use crate::validate::{self, Invalid};
 /// The scheme.
 pub const SCHEME: &str = "messages";
 /// The address as an RFC 6570 template.
-pub const TEMPLATE: &str =
-    "messages://{source}/{chat}{?since,before,sender,search,limit,offset,cursor,content_type}";
+pub const TEMPLATE: &str = "messages://{source}/{chat}{?since,before,sender,search,limit,offset,cursor,content_type,offline}";
 /// The parameters of the query, in their canonical order.
-pub const PARAMETERS: [&str; 8] =
-    ["since", "before", "sender", "search", "limit", "offset", "cursor", "content_type"];
+pub const PARAMETERS: [&str; 9] =
+    ["since", "before", "sender", "search", "limit", "offset", "cursor", "content_type", "offline"];
 
 /// A source or a chat in an address: one, or all.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +65,8 @@ pub struct Query {
     pub cursor: Option<String>,
     /// Which kinds of content, each without a comma.
     pub content_type: Vec<String>,
+    /// Read what is held although the source is not connected.
+    pub offline: bool,
 }
 
 /// An address, taken apart. `Display` gives the canonical spelling, which reads back as the same
@@ -191,6 +192,11 @@ fn set(query: &mut Query, name: &str, value: String) -> Result<(), Invalid> {
         "sender" => query.sender = Some(value),
         "search" => query.search = Some(value),
         "cursor" => query.cursor = Some(value),
+        "offline" => match value.as_str() {
+            "true" => query.offline = true,
+            "false" => query.offline = false,
+            _ => return invalid("offline must be true or false"),
+        },
         "limit" => match whole_number(&value) {
             Some(limit) if limit > 0 => query.limit = Some(limit),
             _ => return invalid("limit must be positive: a whole number such as 100"),
@@ -295,9 +301,10 @@ impl fmt::Display for Query {
         let limit = self.limit.map(|limit| limit.to_string());
         let offset = self.offset.map(|offset| offset.to_string());
         let kinds = (!self.content_type.is_empty()).then(|| self.content_type.join(","));
+        let offline = self.offline.then(|| "true".to_owned());
         let values =
             [&self.since, &self.before, &self.sender, &self.search, &limit, &offset, &self.cursor];
-        for (name, value) in PARAMETERS.iter().zip(values.into_iter().chain([&kinds])) {
+        for (name, value) in PARAMETERS.iter().zip(values.into_iter().chain([&kinds, &offline])) {
             if let Some(value) = value {
                 write(name, value)?;
             }

@@ -75,6 +75,7 @@ impl Operation for ListChats {
             .since;
         let asked = Arc::new(Asked {
             caller: call.shared_caller(),
+            now: call.now(),
             source: self.source,
             chat: filter.chat,
             chat_type: filter.chat_type,
@@ -115,6 +116,7 @@ impl Operation for ListChats {
 
 struct Asked {
     caller: Arc<Caller>,
+    now: Timestamp,
     source: String,
     chat: Option<String>,
     chat_type: Option<ChatType>,
@@ -141,7 +143,7 @@ fn page(tx: &mut Tx<'_>, asked: &Asked, link: &store::LinkRow) -> Result<(Vec<Ch
     let truncated = fitting.len() > asked.offset.saturating_add(asked.limit);
     let mut chats = Vec::new();
     for chat in fitting.iter().skip(asked.offset).take(asked.limit) {
-        chats.push(view::chat(tx, link, chat)?);
+        chats.push(view::chat(tx, link, chat, asked.now)?);
     }
     Ok((chats, truncated))
 }

@@ -9,7 +9,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use store::{ChatMessageRow, ChatRow, LinkRow, Tx};
 
+use super::coverage;
 use super::details::Details;
+use super::rules::Range;
 use crate::error::Result;
 
 /// A chat.
@@ -31,6 +33,11 @@ pub(crate) struct ChatView {
     /// When the newest of them was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_message_at: Option<Timestamp>,
+    /// Whether everything that was ever said in it is held.
+    pub(crate) complete: bool,
+    /// Since when nothing is missing; absent where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) oldest_synced: Option<Timestamp>,
     /// Where to read it as a resource.
     pub(crate) uri: String,
 }
@@ -94,12 +101,20 @@ pub(crate) fn name(text: &str) -> String {
 }
 
 /// A chat as callers see it.
-pub(crate) fn chat(tx: &mut Tx<'_>, link: &LinkRow, chat: &ChatRow) -> Result<ChatView> {
+pub(crate) fn chat(
+    tx: &mut Tx<'_>,
+    link: &LinkRow,
+    chat: &ChatRow,
+    now: Timestamp,
+) -> Result<ChatView> {
     let participant_count = match chat.participants {
         Some(count) => count,
         None => tx.speaker_count(chat.thread_row)?,
     };
+    let held = coverage::of(tx, std::slice::from_ref(chat), Range::default(), now)?;
     Ok(ChatView {
+        complete: held.complete,
+        oldest_synced: held.oldest_synced,
         id: chat.remote_id.clone(),
         name: chat_name(chat),
         chat_type: chat.chat_type,

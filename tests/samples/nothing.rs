@@ -1,0 +1,1 @@
+//! Nothing is built here: the packages are fetched for the samples they carry.

@@ -155,7 +155,7 @@ impl ShapeTally {
         let order = self.dates.decide(stated, self.shape.separator, language).ok_or_else(|| {
             ImportError::Undecided(format!(
                 "{place}: nothing in the file tells whether dates like {} begin with the day or \
-                 with the month; say it with --day-order day-first or --day-order month-first",
+                 with the month; say it with --day-order dmy or --day-order mdy",
                 self.example
             ))
         })?;

@@ -251,22 +251,6 @@ impl Tx<'_> {
         )
     }
 
-    /// Messages of a chat that arrived after a number, in the order of arrival.
-    pub fn chat_arrivals(
-        &mut self,
-        thread_row: i64,
-        after_seq: i64,
-        limit: usize,
-    ) -> Result<Vec<ChatMessageRow>> {
-        self.query(
-            "SELECT id, thread, seq, created_ms, sender, body, metadata, reply_seq, reply_ms, remote_id
-             FROM message WHERE thread = ?1 AND seq > ?2 AND remote_id IS NOT NULL
-             ORDER BY seq LIMIT ?3",
-            &[thread_row.into(), after_seq.into(), limit_param(limit)],
-            chat_message_row,
-        )
-    }
-
     /// Messages of every chat after a row and up to another, in the order of rows; for views that
     /// follow the log.
     pub fn chat_log_after(

@@ -263,15 +263,6 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Has every chat of a link read its past again, as far as a gap needs it.
-    pub fn restart_history(&mut self, link_row: i64) -> Result<()> {
-        self.execute(
-            "UPDATE chat SET history_cursor = NULL, history_done = 0 WHERE link = ?1",
-            &[link_row.into()],
-        )?;
-        Ok(())
-    }
-
     /// Remembers an id under which a chat was known before.
     pub fn add_former_id(&mut self, link_row: i64, remote_id: &str, thread_row: i64) -> Result<()> {
         self.execute(

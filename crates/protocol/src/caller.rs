@@ -152,6 +152,8 @@ pub enum Scope {
     ChatsSearch,
     /// Send to the chats that the token gives.
     ChatsSend,
+    /// Run agents on a machine: open their sessions, take and report wakes.
+    AgentsHost,
     /// Read the audit trail.
     AuditRead,
     /// Issue and revoke tokens, back up, and everything else an owner does.
@@ -170,7 +172,7 @@ impl JsonSchema for Scope {
 
 impl Scope {
     /// Every scope, in the order of the documentation.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::ThreadsRead,
         Self::ThreadsWrite,
         Self::SessionsRead,
@@ -178,6 +180,7 @@ impl Scope {
         Self::ChatsRead,
         Self::ChatsSearch,
         Self::ChatsSend,
+        Self::AgentsHost,
         Self::AuditRead,
         Self::Admin,
     ];
@@ -192,6 +195,7 @@ impl Scope {
             Self::ChatsRead => "chats:read",
             Self::ChatsSearch => "chats:search",
             Self::ChatsSend => "chats:send",
+            Self::AgentsHost => "agents:host",
             Self::AuditRead => "audit:read",
             Self::Admin => "admin",
         }
@@ -208,7 +212,7 @@ impl fmt::Display for Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a scope is one of threads:read, threads:write, sessions:read, sessions:write, chats:read, \
-     chats:search, chats:send, audit:read, admin"
+     chats:search, chats:send, agents:host, audit:read, admin"
 )]
 pub struct UnknownScope;
 

@@ -175,6 +175,7 @@ id_type!(
     "The id of a message, `msg_…`: when it was taken, its thread's row and its number, packed. \
      It is never stored and needs no index: it names the place where the message stands."
 );
+id_type!(WakeId, "wk_", "The id of a wake, `wk_…`; every notice carries its own.");
 id_type!(
     RequestId,
     "req_",

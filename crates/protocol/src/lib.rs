@@ -20,15 +20,17 @@ pub mod thread;
 pub mod time;
 pub mod unique_json;
 pub mod validate;
+pub mod wake;
 
 pub use agent::{AgentSession, ManagementMode, SessionStatus};
 pub use caller::{Caller, Role, Scope, Scopes};
 pub use cursor::ParticipantCursor;
 pub use error_code::{ErrorBody, ErrorCode, ErrorEnvelope};
 pub use fold::fold;
-pub use id::{MessageId, ThreadId};
+pub use id::{MessageId, ThreadId, WakeId};
 pub use message::{Message, MessageKind, Trust};
 pub use metadata::Metadata;
 pub use secret::Secret;
 pub use thread::{Thread, ThreadStatus, ThreadType};
 pub use time::Timestamp;
+pub use wake::{WakePolicy, WakeState};

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0002_trust.sql"),
     include_str!("../migrations/0003_chats.sql"),
     include_str!("../migrations/0004_links.sql"),
+    include_str!("../migrations/0005_wakes.sql"),
 ];
 
 /// The schema this program writes.

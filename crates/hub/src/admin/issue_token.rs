@@ -142,7 +142,7 @@ fn chosen_scopes(role: Role, names: &[String]) -> Result<Scopes> {
     for (index, name) in names.iter().enumerate() {
         let field = format!("scopes[{index}]");
         let scope: Scope = name.parse().map_err(|error| Error::invalid(&field, error))?;
-        let may_be_added = matches!(scope, Scope::AuditRead | Scope::ChatsSend);
+        let may_be_added = matches!(scope, Scope::AuditRead | Scope::ChatsSend | Scope::AgentsHost);
         if !may_be_added && !role.default_scopes().has(scope) {
             return Err(Error::invalid(
                 &field,

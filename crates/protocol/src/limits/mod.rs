@@ -7,6 +7,7 @@ pub mod links;
 pub mod mcp;
 pub mod slack;
 pub mod summary;
+pub mod wake;
 
 use std::time::Duration;
 

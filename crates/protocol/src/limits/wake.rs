@@ -1,0 +1,40 @@
+//! The maximums of waking agents. Units stand last in the name.
+
+use std::time::Duration;
+
+/// How often a human who types is looked at again.
+pub const WAKE_RECHECK_MS: i64 = 5_000;
+/// How long a human must not have typed.
+pub const WAKE_QUIET_MS: i64 = 20_000;
+/// How long a wake waits for a human at most.
+pub const WAKE_DEFER_MS_MAX: i64 = 60_000;
+/// How long a host has a wake to itself without saying anything, in milliseconds.
+pub const WAKE_LEASE_MS: i64 = 30_000;
+/// The waits after each failed attempt, in milliseconds.
+pub const WAKE_BACKOFF_MS: [i64; 5] = [30_000, 60_000, 120_000, 240_000, 300_000];
+/// Attempts before a wake has failed for good.
+pub const WAKE_ATTEMPTS_MAX: i64 = 5;
+/// How often an agent may be triggered by others, a minute.
+pub const WAKE_TRIGGERS_PER_MINUTE: u32 = 6;
+/// Wakes of an agent an hour, unless its policy says otherwise.
+pub const WAKE_PER_HOUR_MAX: i64 = 60;
+/// Changes of speaker between agents without a human before posts stop waking anybody.
+pub const WAKE_HOPS_MAX: i64 = 24;
+/// Characters of a caller's own words in a notice.
+pub const TRIGGER_PROMPT_CHARS_MAX: u32 = 1_000;
+/// Characters of the reason for a wake.
+pub const WAKE_REASON_CHARS_MAX: u32 = 200;
+/// How long `trigger_participant` waits for a host's word, in milliseconds.
+pub const TRIGGER_WAIT_MS_DEFAULT: u64 = 2_000;
+/// How long it waits at most.
+pub const TRIGGER_WAIT_MS_MAX: u64 = 30_000;
+/// Wakes a host may claim at once.
+pub const WAKES_CLAIMED_MAX: u32 = 16;
+/// Sessions of an agent that a host is told of.
+pub const WAKE_SESSIONS_MAX: usize = 5;
+/// How long the token of a session lives, in milliseconds.
+pub const SESSION_TOKEN_MS: i64 = 15 * 60_000;
+/// How often whoever runs a session renews its token.
+pub const SESSION_TOKEN_RENEW_EVERY: Duration = Duration::from_mins(5);
+/// Messages that the wake duty looks at in one transaction.
+pub const WAKE_LOOK_ROWS_MAX: usize = 1_000;

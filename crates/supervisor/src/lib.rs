@@ -1,0 +1,10 @@
+//! Terminals, child processes and the ways in which each agent CLI can be woken.
+//!
+//! This crate knows nothing of the hub: it is told about sessions and notices, and says what it saw.
+
+pub mod session;
+
+pub use session::{
+    Activity, AgentCli, Handed, Human, Lane, LaneError, Life, Notice, Process, Program, Runtime,
+    Seen, Session,
+};

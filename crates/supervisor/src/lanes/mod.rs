@@ -1,0 +1,4 @@
+//! The ways in which agents are reached, one file for each program.
+mod pty;
+
+pub use pty::PtyCli;

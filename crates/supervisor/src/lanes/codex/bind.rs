@@ -87,7 +87,7 @@ impl Facts {
     fn gather(home: &Path, root: u32, cwd: &Path) -> Self {
         let cwd = canonical(cwd);
         let all = processes();
-        let family = family(root, &all);
+        let family = family(root, &all, is_app_server);
         let private_socket = family.iter().find_map(|pid| remote_of(&arguments(*pid)));
         let folder = canonical(&locks::folder(home));
         // The nearest holder is the terminal; a Codex that its agent runs stands below it.
@@ -112,8 +112,9 @@ fn processes() -> HashMap<u32, u32> {
         .collect()
 }
 
-/// A process and those below it, the nearest first.
-fn family(root: u32, all: &HashMap<u32, u32>) -> Vec<u32> {
+/// A process and those below it, the nearest first. The shared app server stands below the terminal
+/// that needed it first, and is nobody's: it is left out, with all that it started.
+fn family(root: u32, all: &HashMap<u32, u32>, is_apart: impl Fn(u32) -> bool) -> Vec<u32> {
     let mut found = Vec::new();
     let mut next = VecDeque::from([root]);
     while let Some(pid) = next.pop_front() {
@@ -121,7 +122,8 @@ fn family(root: u32, all: &HashMap<u32, u32>) -> Vec<u32> {
             break;
         }
         found.push(pid);
-        next.extend(all.iter().filter(|(_, parent)| **parent == pid).map(|(child, _)| *child));
+        let children = all.iter().filter(|(_, parent)| **parent == pid).map(|(child, _)| *child);
+        next.extend(children.filter(|child| !is_apart(*child)));
     }
     found
 }
@@ -159,7 +161,11 @@ fn is_terminal_in(pid: u32, cwd: &Path) -> bool {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     name.trim_end() == "codex"
         && std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|folder| folder == cwd)
-        && !arguments(pid).iter().any(|word| word == "app-server")
+        && !is_app_server(pid)
+}
+
+fn is_app_server(pid: u32) -> bool {
+    arguments(pid).iter().any(|word| word == "app-server")
 }
 
 #[cfg(test)]
@@ -178,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_family_is_listed_from_its_head_down() {
-        let all = HashMap::from([(2, 1), (3, 2), (4, 3), (5, 9), (6, 2)]);
-        let mut found = family(2, &all);
+        let all = HashMap::from([(2, 1), (3, 2), (4, 3), (5, 9), (6, 2), (7, 2), (8, 7)]);
+        let mut found = family(2, &all, |pid| pid == 7);
         assert_eq!((found.first(), found.last()), (Some(&2), Some(&4)));
         found.sort_unstable();
         assert_eq!(found, [2, 3, 4, 6]);

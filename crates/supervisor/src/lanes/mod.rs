@@ -1,4 +1,4 @@
-//! The ways in which agents are reached, one file for each program.
-mod pty;
+//! How each agent CLI is reached: one folder per CLI.
 
-pub use pty::PtyCli;
+pub mod codex;
+pub mod pty;

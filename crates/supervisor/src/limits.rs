@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use std::time::Duration;
+
 /// Ancestors of a hook that are looked at to find the CLI that called it.
 pub const ANCESTORS_MAX: usize = 32;
 
+<<<<<<< HEAD
 /// A lone ESC that nothing followed for so long was the key itself.
 pub const ESCAPE_PATIENCE: Duration = Duration::from_millis(50);
 /// Bytes of a terminal's report that are looked at; a longer one is a key nobody knows.
@@ -77,3 +80,21 @@ pub const FAREWELL_PATIENCE: Duration = Duration::from_secs(2);
 pub const STREAM_LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The longest log of such a program; then it begins anew.
 pub const CHILD_LOG_BYTES_MAX: u64 = 8 * 1024 * 1024;
+=======
+/// Files beside Claude Code's records of running processes; with more of them nothing is proven.
+pub const CLAUDE_RECORDS_MAX: usize = 10_000;
+/// Bytes of one such record.
+pub const CLAUDE_RECORD_BYTES_MAX: u64 = 64 * 1024;
+/// Folders of projects in which a transcript is looked for.
+pub const CLAUDE_PROJECTS_MAX: usize = 10_000;
+/// Bytes of a transcript that are read at once.
+pub const TRANSCRIPT_BLOCK_BYTES: u64 = 1024 * 1024;
+/// Bytes of a transcript that are searched, from its end.
+pub const TRANSCRIPT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// Bytes of one line of a transcript; longer ones are passed over.
+pub const TRANSCRIPT_LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// How often a transcript that is waited on is looked at.
+pub const TRANSCRIPT_LOOK_EVERY: Duration = Duration::from_millis(25);
+/// Bytes of a started process' log that are searched for the beginning of its turn.
+pub const STARTED_LOG_BYTES_MAX: u64 = 256 * 1024;
+>>>>>>> claude

@@ -88,7 +88,8 @@ impl Keys {
 
     /// The Escape key, if that is what the ESC before was.
     fn settle(&mut self, now: Instant) -> Option<Key> {
-        let waited = self.last_byte.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
+        let waited =
+            self.last_byte.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
         if self.state == State::Escape && waited >= ESCAPE_PATIENCE {
             self.state = State::Ground;
             return Some(if self.in_paste { Key::Pasted } else { Key::Other });

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 /// Modes that change what a terminal sends or where it draws. Drawing in one go (2026) is not among
 /// them: it lasts for a moment.
 const KEPT: [u16; 20] = [
-    1, 7, 9, 25, 47, 66, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 1047, 1049, 2004,
-    2031,
+    1, 7, 9, 25, 47, 66, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 1047, 1049,
+    2004, 2031,
 ];
 /// Modes that are on until somebody switches them off.
 const ON_BY_DEFAULT: [u16; 2] = [7, 25];

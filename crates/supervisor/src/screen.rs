@@ -190,7 +190,8 @@ impl Screen {
     fn drawn_cursor(&self) -> Option<(u16, u16)> {
         let screen = self.parser.screen();
         let (rows, cols) = screen.size();
-        let is_inverse = |row: u16, col: u16| screen.cell(row, col).is_some_and(vt100::Cell::inverse);
+        let is_inverse =
+            |row: u16, col: u16| screen.cell(row, col).is_some_and(vt100::Cell::inverse);
         (rows.get() / 2..rows.get()).rev().find_map(|row| {
             let mut inverse = (0..cols.get()).filter(|col| is_inverse(row, *col));
             match (inverse.next(), inverse.next()) {

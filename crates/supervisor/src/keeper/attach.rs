@@ -169,7 +169,9 @@ fn suspend(sender: &Sender, terminal: &Raw, continued: &Receiver<Heard>) {
     if rustix::process::kill_current_process_group(Signal::TSTP).is_ok() {
         // The kernel may stop another thread first; then this one must not run ahead. Where nothing
         // stops, because no shell looks after this process, it just goes on.
-        drop(continued.recv_timeout(STOP_PATIENCE));
+        if continued.recv_timeout(STOP_PATIENCE).is_err() {
+            tracing::debug!("nobody stopped this process");
+        }
     }
     terminal.enter_again();
     drop(send(sender, Mark::GoOn, b""));

@@ -71,7 +71,11 @@ impl Control {
     }
 
     /// Waits until somebody says so.
-    pub async fn await_turn(&self, wake_id: &str, patience: Duration) -> Result<bool, ControlError> {
+    pub async fn await_turn(
+        &self,
+        wake_id: &str,
+        patience: Duration,
+    ) -> Result<bool, ControlError> {
         let patience_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
         let request = Request::AwaitTurn { wake_id: wake_id.to_owned(), patience_ms };
         match self.ask(&request, patience + ANSWER_PATIENCE).await? {
@@ -111,8 +115,7 @@ impl Control {
         let reading = tokio::time::timeout(patience, read.read_line(&mut answer)).await;
         let read = reading.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         read.map_err(ControlError::Silent)?;
-        serde_json::from_str(&answer)
-            .map_err(|error| ControlError::Silent(io::Error::other(error)))
+        serde_json::from_str(&answer).map_err(|error| ControlError::Silent(io::Error::other(error)))
     }
 }
 

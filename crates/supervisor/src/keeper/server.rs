@@ -197,8 +197,7 @@ impl Keeper {
 
     /// How long nothing needs a look.
     fn patience(&self, now: Instant) -> Duration {
-        let restless =
-            matches!(&self.body, Body::Terminal(terminal) if terminal.is_restless());
+        let restless = matches!(&self.body, Body::Terminal(terminal) if terminal.is_restless());
         let recent = match &self.body {
             Body::Terminal(terminal) => terminal.is_still_for(now) < STILL * 4,
             Body::Waiting(_) => true,
@@ -233,7 +232,9 @@ impl Keeper {
     /// Reads what the program printed and shows it to those who watch.
     fn read_program(&mut self, now: Instant) {
         self.facts_are_old = true;
-        let Some((head, room)) = self.buffer.split_at_mut_checked(frame::HEAD_BYTES) else { return };
+        let Some((head, room)) = self.buffer.split_at_mut_checked(frame::HEAD_BYTES) else {
+            return;
+        };
         match &mut self.body {
             Body::Terminal(terminal) => {
                 if let Read::Bytes(count) = terminal.read(room, &self.tracker, now) {

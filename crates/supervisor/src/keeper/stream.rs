@@ -201,8 +201,8 @@ impl Log {
         if self.length > CHILD_LOG_BYTES_MAX {
             let before = self.path.with_extension("log.1");
             // The program's error stream keeps writing to the file that it has open.
-            let turned = std::fs::rename(&self.path, before)
-                .and_then(|()| Self::open(self.path.clone()));
+            let turned =
+                std::fs::rename(&self.path, before).and_then(|()| Self::open(self.path.clone()));
             if let Ok(fresh) = turned {
                 *self = fresh;
             }
@@ -235,8 +235,10 @@ mod tests {
         for _ in 0..20 {
             log.write(&piece);
         }
-        let total: u64 =
-            std::fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().metadata().unwrap().len()).sum();
+        let total: u64 = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|f| f.unwrap().metadata().unwrap().len())
+            .sum();
         assert!(total <= 2 * (CHILD_LOG_BYTES_MAX + 2 * 1024 * 1024), "{total}");
     }
 }

@@ -140,10 +140,6 @@ impl Terminal {
         }
     }
 
-    pub(super) fn size(&self) -> Size {
-        self.size
-    }
-
     pub(super) fn resize(&mut self, size: Size) {
         if size == self.size || size.rows == 0 || size.cols == 0 {
             return;

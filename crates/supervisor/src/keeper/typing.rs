@@ -46,8 +46,8 @@ impl Typing {
     /// Whether it is time for Enter.
     pub(super) fn next(&self, terminal: &mut Terminal, now: Instant) -> Next {
         let passed = now.saturating_duration_since(self.began);
-        let echoed = terminal.has_printed_since(self.began)
-            && terminal.is_still_for(now) >= ECHO_STILL;
+        let echoed =
+            terminal.has_printed_since(self.began) && terminal.is_still_for(now) >= ECHO_STILL;
         if passed < ENTER_AFTER || (!echoed && passed < ECHO_PATIENCE) {
             Next::Wait
         } else if terminal.shows_dialog() {

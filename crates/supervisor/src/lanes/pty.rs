@@ -3,11 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::keeper::{Answer, Control, ControlError, Records, Typed, TypeNotice};
+use crate::keeper::{Answer, Control, ControlError, Records, TypeNotice, Typed};
 use crate::process;
-use crate::session::{
-    Activity, AgentCli, Handed, Human, Lane, LaneError, Life, Notice, Seen, Session,
-};
+use crate::session::{AgentCli, Handed, Human, Lane, LaneError, Life, Notice, Seen, Session};
 
 /// Reaches sessions through their keepers.
 #[derive(Clone, Debug)]

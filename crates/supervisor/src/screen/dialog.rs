@@ -51,8 +51,7 @@ fn is_choice(row: &str) -> bool {
     let Some(rest) = row.strip_prefix(CHOICES) else { return false };
     let rest = rest.trim_start();
     let digits = rest.chars().take_while(char::is_ascii_digit).count();
-    (1..=2).contains(&digits)
-        && rest.get(digits..).is_some_and(|rest| rest.starts_with(['.', ')']))
+    (1..=2).contains(&digits) && rest.get(digits..).is_some_and(|rest| rest.starts_with(['.', ')']))
 }
 
 /// Whether nothing but a prompt stands in a row left of the cursor.

@@ -74,8 +74,5 @@ fn a_painted_screen_looks_the_same_elsewhere() {
     let painted = String::from_utf8(one.painted()).unwrap();
     let other = shown(&painted);
     assert_eq!(one.rows(), other.rows());
-    assert_eq!(
-        one.parser.screen().cursor_position(),
-        other.parser.screen().cursor_position()
-    );
+    assert_eq!(one.parser.screen().cursor_position(), other.parser.screen().cursor_position());
 }

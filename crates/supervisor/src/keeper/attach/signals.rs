@@ -1,11 +1,10 @@
 //! What the kernel tells a watcher: another window, time to go, time to go on.
 
 use std::io;
-use std::sync::Arc;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{Continued, Sender, frame, raw, send, send_size};
+use super::{Continued, Sender, send, send_size};
 use crate::keeper::frame::Mark;
 
 /// Something that the main thread waits for.

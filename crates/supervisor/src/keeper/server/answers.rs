@@ -200,9 +200,8 @@ impl Keeper {
 
     /// Tells those who have waited long enough.
     pub(super) fn answer_awaited(&mut self, now: Instant) {
-        let (late, waiting): (Vec<Awaited>, Vec<Awaited>) = std::mem::take(&mut self.awaited)
-            .into_iter()
-            .partition(|awaited| awaited.until <= now);
+        let (late, waiting): (Vec<Awaited>, Vec<Awaited>) =
+            std::mem::take(&mut self.awaited).into_iter().partition(|awaited| awaited.until <= now);
         self.awaited = waiting;
         for awaited in late {
             self.answer(awaited.peer, &Answer::Is(false));

@@ -13,9 +13,7 @@ use super::super::stream::Stream;
 use super::super::terminal::Terminal;
 use super::super::typing::Next;
 use super::{Body, Ending, Keeper, News};
-use crate::limits::{
-    END_PATIENCE, FAREWELL_PATIENCE, FIRST_WATCHER_PATIENCE, LAST_WORDS_PATIENCE,
-};
+use crate::limits::{END_PATIENCE, FAREWELL_PATIENCE, FIRST_WATCHER_PATIENCE, LAST_WORDS_PATIENCE};
 use crate::pty::{self, Change};
 
 /// The exit code of a program that could not be started, as shells have it.
@@ -149,14 +147,13 @@ impl Keeper {
         if self.facts_are_old {
             // Whether the program is at work shows only later: then it is looked at again.
             self.facts_are_old = match &self.body {
-                Body::Terminal(terminal) => {
-                    terminal.is_still_for(now) < crate::limits::STILL * 2
-                }
+                Body::Terminal(terminal) => terminal.is_still_for(now) < crate::limits::STILL * 2,
                 _ => false,
             };
-            if self.facts_were_told.is_none_or(|then| {
-                now.saturating_duration_since(then) >= crate::limits::TICK_AWAKE
-            }) {
+            if self
+                .facts_were_told
+                .is_none_or(|then| now.saturating_duration_since(then) >= crate::limits::TICK_AWAKE)
+            {
                 self.facts_were_told = Some(now);
                 self.publish(now);
             } else {

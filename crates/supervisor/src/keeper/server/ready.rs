@@ -17,8 +17,15 @@ pub(super) enum Source {
     Bell,
     Listener,
     /// The program has something to read, or takes keys again.
-    Program { readable: bool, writable: bool },
-    Peer { id: u64, readable: bool, writable: bool },
+    Program {
+        readable: bool,
+        writable: bool,
+    },
+    Peer {
+        id: u64,
+        readable: bool,
+        writable: bool,
+    },
 }
 
 impl Keeper {

@@ -1,11 +1,13 @@
 //! The command line. Operations come from the catalogue; these are their friendly spellings.
 
 mod chats;
+mod run;
 
 use std::path::PathBuf;
 
 pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use run::{AttachArgs, RunArgs};
 
 /// A self-hosted hub where agents, people and services meet in durable threads.
 ///
@@ -120,6 +122,10 @@ pub(crate) enum Command {
         #[arg(long)]
         cursor: Option<String>,
     },
+    /// Run an agent's program in a terminal that can be left and come back to: `waystation run NAME -- codex`.
+    Run(RunArgs),
+    /// Come back to an agent's terminal; leave it again with Ctrl-] d.
+    Attach(AttachArgs),
     /// List agent sessions.
     Sessions {
         /// Leave out sessions that are offline.
@@ -185,6 +191,9 @@ pub(crate) enum Command {
     /// Own the data folder for as long as somebody needs it.
     #[command(hide = true)]
     Owner,
+    /// Own an agent's terminal; what to run comes on stdin.
+    #[command(hide = true)]
+    Keeper,
 }
 
 #[derive(Clone, Debug, Default, Args)]

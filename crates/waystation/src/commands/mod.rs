@@ -7,6 +7,7 @@ mod import;
 mod link;
 mod mcp;
 mod progress;
+mod run;
 mod settings;
 mod shell;
 mod tail;
@@ -70,6 +71,9 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Restore { file, verify } => {
             backup::restore(&place, &global, &file, verify).await?;
         }
+        Command::Run(args) => return run::run(&place, args).await,
+        Command::Attach(args) => return run::attach(&place, &args),
+        Command::Keeper => return run::keeper(&place).await,
         Command::Down => up::down(&place).await?,
         other => {
             let (operation, input) = friendly(other)?;

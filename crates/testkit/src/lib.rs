@@ -6,5 +6,6 @@ pub mod fakes;
 pub mod hub;
 pub mod naughty;
 pub mod postgres;
+pub mod scripted;
 
 pub use crate::hub::{Connectors, ManualClock, On, TestHub, caller, caller_in, generous};

@@ -30,6 +30,7 @@ mod listen;
 mod owner;
 mod program;
 mod rest;
+mod run;
 mod secrets;
 mod signals;
 mod stdio;

@@ -1,0 +1,4 @@
+//! Wakes: who is woken when, what a notice says, and how an attempt to reach an agent goes on.
+mod settings;
+
+pub use settings::WakeSettings;

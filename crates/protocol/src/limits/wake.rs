@@ -22,6 +22,8 @@ pub const WAKE_PER_HOUR_MAX: i64 = 60;
 pub const WAKE_PER_HOUR_CEILING: i64 = 3_600;
 /// Changes of speaker between agents without a human before posts stop waking anybody.
 pub const WAKE_HOPS_MAX: i64 = 24;
+/// The most changes of speaker that a policy can allow.
+pub const WAKE_HOPS_CEILING: i64 = 100_000;
 /// Characters of a caller's own words in a notice.
 pub const TRIGGER_PROMPT_CHARS_MAX: u32 = 1_000;
 /// Characters of the reason for a wake.

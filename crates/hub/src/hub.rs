@@ -18,7 +18,7 @@ use crate::links::{Intake, LinkParts, Links};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
-use crate::wakes::WakeSettings;
+use crate::wakes::{WakeSettings, Wakes};
 
 /// What an operator may choose about the hub's behaviour.
 #[derive(Clone, Debug)]
@@ -99,6 +99,8 @@ pub struct Hub {
     pub keys: Arc<KeyRing>,
     /// Tokens that are refused before their time.
     pub revocations: Arc<Revocations>,
+    /// Who waits for wakes.
+    pub(crate) wakes: Arc<Wakes>,
     pub(crate) sealer: Sealer,
     pub(crate) audit_bell: Arc<Notify>,
     pub(crate) places: Semaphore,
@@ -133,6 +135,7 @@ impl Hub {
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
+            wakes: Arc::default(),
             search,
             containment,
             links: Links::new(links, intake, name),

@@ -24,6 +24,7 @@ mod messages;
 mod migrate;
 mod people;
 mod pool;
+mod profiles;
 mod purge;
 mod queue;
 pub mod search;
@@ -34,6 +35,7 @@ mod tokens;
 mod tx;
 mod value;
 mod view_file;
+mod wakes;
 mod work;
 mod writer;
 
@@ -57,6 +59,7 @@ pub use leases::LeaseRow;
 pub use links::{LinkRow, LinkTotals, NewLink};
 pub use messages::{MessageRow, NewMessage, ReplyTo};
 pub use people::PersonRow;
+pub use profiles::ProfileRow;
 pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };
@@ -65,3 +68,4 @@ pub use store::{Settings, Store};
 pub use threads::{NewThread, ThreadAccess, ThreadFilter, ThreadListed, ThreadRow};
 pub use tokens::TokenRow;
 pub use tx::Tx;
+pub use wakes::{WakeFilter, WakeRow};

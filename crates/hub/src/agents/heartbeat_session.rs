@@ -75,6 +75,17 @@ impl Operation for HeartbeatSession {
             resumable: self.resumable.unwrap_or(false),
             status: self.status.unwrap_or(SessionStatus::Active),
             heartbeat: call.now(),
+            vendor_session: None,
+            host: None,
+            pid: None,
+            pid_started: None,
+            boot_id: None,
+            transcript: None,
+            human: None,
+            has_draft: None,
+            has_dialog: None,
+            parked_by: None,
+            parked_until: None,
         };
         call.write(move |tx| {
             tx.record_heartbeat(&report)?;

@@ -5,67 +5,59 @@
 //! command line or a terminal through a notice. The agent reads the messages itself, as data.
 
 use protocol::chat::clean::clean;
-use protocol::id::WakeId;
 use protocol::limits::wake as limits;
-use protocol::{Role, ThreadId, ThreadStatus};
+use protocol::{ThreadId, ThreadStatus, WakeId};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::threads::summary::Fold;
 
-/// What a wake is about.
+/// What a notice speaks of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct About<'a> {
+pub(crate) struct NoticeFacts<'a> {
     /// The wake; transcripts prove its delivery by it.
-    pub(crate) wake_id: WakeId,
+    pub(crate) wake: WakeId,
     /// The thread.
-    pub(crate) thread_id: ThreadId,
+    pub(crate) thread: ThreadId,
     /// Who is woken.
     pub(crate) agent: &'a str,
-    /// How many messages of others it has not acknowledged.
+    /// Messages of others it has not acknowledged.
     pub(crate) unread: i64,
-    /// The last one it has.
+    /// How far it has acknowledged.
     pub(crate) since_seq: i64,
+    /// Who asked: the role, the agent, and its own words, however hostile.
+    pub(crate) asked_by: Option<(&'a str, &'a str, &'a str)>,
 }
 
-/// What somebody who asks for a wake has to say.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Words<'a> {
-    /// Who it is.
-    pub(crate) role: Role,
-    /// Its name.
-    pub(crate) agent: &'a str,
-    /// What it says, however hostile.
-    pub(crate) text: &'a str,
-}
-
-/// The text of a wake.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The notice of a wake.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Notice {
-    /// For lanes that hand over text as text.
+    /// For lanes that carry text: the template, and what whoever asked adds.
     pub(crate) native: String,
-    /// For a terminal: one line, and nothing in it that a terminal or a shell would act on.
+    /// For the keyboard: the template alone, one line of plain letters.
     pub(crate) typed: String,
 }
 
-/// What an agent is told.
-pub(crate) fn notice(about: &About<'_>, words: Option<Words<'_>>) -> Notice {
-    let typed_name = is_typeable(about.agent).then_some(about.agent);
-    let mut native = template(about, Some(about.agent));
-    if let Some(words) = words {
-        let said = clean_words(words.text);
+/// The notice of a wake.
+pub(crate) fn notice(facts: &NoticeFacts<'_>) -> Notice {
+    let mut native = template(facts, Some(facts.agent));
+    if let Some((role, by, words)) = facts.asked_by {
+        let said = clean_words(words);
         if !said.is_empty() {
-            native = format!("{native}\n{} {} adds: “{said}”", words.role, words.agent);
+            native = format!("{native}\n{role} {by} adds: “{said}”");
         }
     }
-    Notice { native, typed: template(about, typed_name) }
+    let typeable = Some(facts.agent).filter(|name| is_typeable(name));
+    Notice { native, typed: template(facts, typeable) }
 }
 
-fn template(about: &About<'_>, name: Option<&str>) -> String {
-    let About { wake_id, thread_id, unread, since_seq, .. } = about;
+fn template(facts: &NoticeFacts<'_>, name: Option<&str>) -> String {
+    let NoticeFacts { wake, thread, unread, since_seq, .. } = facts;
     let messages = if *unread == 1 { "message" } else { "messages" };
     let who = name.map(|name| format!(" (agent {name})")).unwrap_or_default();
     format!(
-        "[waystation wake {wake_id}] Thread {thread_id} has {unread} unread {messages} for you{who}. \
-         Read them with read_messages (thread_id {thread_id}, since_seq {since_seq}), act, \
+        "[waystation wake {wake}] Thread {thread} has {unread} unread {messages} for you{who}. \
+         Read them with read_messages (thread_id {thread}, since_seq {since_seq}), act, \
          acknowledge with ack_read, and answer in the thread."
     )
 }
@@ -114,20 +106,21 @@ mod tests {
     use super::*;
     use crate::threads::summary::Entry;
 
-    fn about(agent: &str) -> About<'_> {
+    fn facts(agent: &str) -> NoticeFacts<'_> {
         let at = Timestamp::from_ms(1_771_329_600_000);
-        About {
-            wake_id: WakeId::new(at, [1; 10]),
-            thread_id: ThreadId::new(at, [2; 10]),
+        NoticeFacts {
+            wake: WakeId::new(at, [1; 10]),
+            thread: ThreadId::new(at, [2; 10]),
             agent,
             unread: 3,
             since_seq: 41,
+            asked_by: None,
         }
     }
 
     fn native(text: &str) -> String {
-        let words = Words { role: Role::Orchestrator, agent: "coordinator", text };
-        notice(&about("reviewer"), Some(words)).native
+        let asked_by = Some(("orchestrator", "coordinator", text));
+        notice(&NoticeFacts { asked_by, ..facts("reviewer") }).native
     }
 
     #[test]
@@ -136,22 +129,22 @@ mod tests {
             th_01KHNQHEG0881840G2081040G2 has 3 unread messages for you (agent reviewer). Read them \
             with read_messages (thread_id th_01KHNQHEG0881840G2081040G2, since_seq 41), act, \
             acknowledge with ack_read, and answer in the thread.";
-        assert_eq!(notice(&about("reviewer"), None).native, template);
+        assert_eq!(notice(&facts("reviewer")).native, template);
         let added = "orchestrator coordinator adds: “Look at the mapper first.”";
         assert_eq!(native("Look at the mapper first."), format!("{template}\n{added}"));
-        let one = About { unread: 1, since_seq: 0, ..about("reviewer") };
-        assert!(notice(&one, None).native.contains("has 1 unread message for you"));
+        let one = NoticeFacts { unread: 1, since_seq: 0, ..facts("reviewer") };
+        assert!(notice(&one).native.contains("has 1 unread message for you"));
     }
 
     #[test]
     fn what_is_typed_is_the_template_alone_whatever_is_said() {
-        let words = Words { role: Role::Operator, agent: "human", text: "rm -rf $(pwd)\n" };
-        let said = notice(&about("reviewer"), Some(words));
-        assert_eq!(said.typed, notice(&about("reviewer"), None).typed);
+        let asked_by = Some(("operator", "human", "rm -rf $(pwd)\n"));
+        let said = notice(&NoticeFacts { asked_by, ..facts("reviewer") });
+        assert_eq!(said.typed, notice(&facts("reviewer")).typed);
         assert!(is_typeable(&said.typed), "{}", said.typed);
         // A name that cannot be typed is left out.
         for name in ["Ähren-7", "team/reviewer", "a+b", "审阅者"] {
-            let said = notice(&about(name), None);
+            let said = notice(&facts(name));
             assert!(said.native.contains(&format!("for you (agent {name}).")));
             assert!(said.typed.contains("for you. Read") && is_typeable(&said.typed));
         }
@@ -173,7 +166,7 @@ mod tests {
         for (text, said) in cases {
             assert_eq!(clean_words(text), said, "{text:?}");
         }
-        assert_eq!(native(" \n\u{200b} "), notice(&about("reviewer"), None).native);
+        assert_eq!(native(" \n\u{200b} "), notice(&facts("reviewer")).native);
     }
 
     #[test]
@@ -230,7 +223,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_words_leave_the_template_and_their_quotation_marks_alone(text in "\\PC{0,80}|.{0,80}") {
-            let template = notice(&about("reviewer"), None).native;
+            let template = notice(&facts("reviewer")).native;
             let native = native(&text);
             let Some(rest) = native.strip_prefix(&template) else {
                 return Err(TestCaseError::fail("the template was changed"));

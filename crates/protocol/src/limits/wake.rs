@@ -42,3 +42,18 @@ pub const SESSION_TOKEN_MS: i64 = 15 * 60_000;
 pub const SESSION_TOKEN_RENEW_EVERY: Duration = Duration::from_mins(5);
 /// Messages that the wake duty looks at in one transaction.
 pub const WAKE_LOOK_ROWS_MAX: usize = 1_000;
+/// How long an agent that was told may take over a turn, in milliseconds; then further messages wake it
+/// again, whatever is heard of it.
+pub const WAKE_TOLD_MS_MAX: i64 = 10 * 60_000;
+/// How long a notice may lie with an idle program before it counts as passed over, in milliseconds.
+pub const WAKE_HANDED_MS_MAX: i64 = 60_000;
+/// After so long a call that still waits beside its session has not passed on what it was given, in
+/// milliseconds.
+pub const WAKE_REHAND_MS: i64 = 10_000;
+/// How long a wake that was about to be handed over waits for the one host that can say whether it was,
+/// in milliseconds.
+pub const WAKE_HANDING_MS_MAX: i64 = 5 * 60_000;
+/// Open wakes of one agent, or about one thread, that are looked at together.
+pub const WAKES_OPEN_MAX: usize = 1_000;
+/// How often whoever waits for wakes looks by itself: another hub may have written them.
+pub const WAKE_LOOK_EVERY: Duration = Duration::from_secs(2);

@@ -10,6 +10,7 @@ use crate::threads::{
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
     WaitForMessages,
 };
+use crate::wakes::{GetWakePolicy, SetWakePolicy};
 
 /// Every operation.
 pub fn catalogue() -> Catalogue {
@@ -39,6 +40,8 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<RemoveLink>(),
         Entry::of::<HeartbeatSession>(),
         Entry::of::<ListSessions>(),
+        Entry::of::<SetWakePolicy>(),
+        Entry::of::<GetWakePolicy>(),
         Entry::of::<IssueToken>(),
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),

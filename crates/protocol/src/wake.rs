@@ -86,6 +86,17 @@ pub enum WakeOn {
     Status,
 }
 
+impl WakeOn {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unread => "unread",
+            Self::Mention => "mention",
+            Self::Status => "status",
+        }
+    }
+}
+
 /// When a step that costs something may be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

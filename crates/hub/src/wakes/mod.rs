@@ -2,6 +2,7 @@
 mod bells;
 pub(crate) mod life;
 pub(crate) mod notice;
+pub(crate) mod policy;
 pub(crate) mod request;
 mod settings;
 

@@ -18,8 +18,12 @@ pub const WAKE_ATTEMPTS_MAX: i64 = 5;
 pub const WAKE_TRIGGERS_PER_MINUTE: u32 = 6;
 /// Wakes of an agent an hour, unless its policy says otherwise.
 pub const WAKE_PER_HOUR_MAX: i64 = 60;
+/// The most wakes an hour that a policy can allow.
+pub const WAKE_PER_HOUR_CEILING: i64 = 3_600;
 /// Changes of speaker between agents without a human before posts stop waking anybody.
 pub const WAKE_HOPS_MAX: i64 = 24;
+/// The most changes of speaker that a policy can allow.
+pub const WAKE_HOPS_CEILING: i64 = 100_000;
 /// Characters of a caller's own words in a notice.
 pub const TRIGGER_PROMPT_CHARS_MAX: u32 = 1_000;
 /// Characters of the reason for a wake.

@@ -1,0 +1,98 @@
+//! Who is woken when, as it was set: for an agent, and for an agent in one thread.
+
+use protocol::Timestamp;
+
+use crate::error::Result;
+use crate::tx::Tx;
+
+/// The thread of a policy that holds wherever no other does.
+const EVERY_THREAD: i64 = 0;
+
+/// What was set for an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WakePolicyRow {
+    /// The thread it is for; `None` where it is for all.
+    pub thread_row: Option<i64>,
+    /// What was set: JSON.
+    pub policy: String,
+    /// When.
+    pub updated: Timestamp,
+}
+
+impl Tx<'_> {
+    /// What was set for an agent, and then for the agent in this thread.
+    pub fn wake_policies(
+        &mut self,
+        workspace: &str,
+        agent: &str,
+        thread_row: Option<i64>,
+    ) -> Result<Vec<WakePolicyRow>> {
+        self.query(
+            "SELECT thread, policy, updated_ms FROM wake_policy
+             WHERE workspace = ?1 AND agent = ?2 AND thread IN (0, ?3) ORDER BY thread LIMIT 2",
+            &[workspace.into(), agent.into(), thread_row.unwrap_or(EVERY_THREAD).into()],
+            |row| {
+                Ok(WakePolicyRow {
+                    thread_row: Some(row.int(0)?).filter(|thread| *thread != EVERY_THREAD),
+                    policy: row.text(1)?,
+                    updated: Timestamp::from_ms(row.int(2)?),
+                })
+            },
+        )
+    }
+
+    /// Sets what holds for an agent, in one thread or in all.
+    pub fn set_wake_policy(
+        &mut self,
+        workspace: &str,
+        agent: &str,
+        new: &WakePolicyRow,
+    ) -> Result<()> {
+        self.execute(
+            "INSERT INTO wake_policy (workspace, agent, thread, policy, updated_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (workspace, agent, thread) DO UPDATE SET policy = excluded.policy,
+                 updated_ms = excluded.updated_ms",
+            &[
+                workspace.into(),
+                agent.into(),
+                new.thread_row.unwrap_or(EVERY_THREAD).into(),
+                new.policy.as_str().into(),
+                new.updated.as_ms().into(),
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Forgets what was set; answers whether there was anything.
+    pub fn remove_wake_policy(
+        &mut self,
+        workspace: &str,
+        agent: &str,
+        thread_row: Option<i64>,
+    ) -> Result<bool> {
+        let removed = self.execute(
+            "DELETE FROM wake_policy WHERE workspace = ?1 AND agent = ?2 AND thread = ?3",
+            &[workspace.into(), agent.into(), thread_row.unwrap_or(EVERY_THREAD).into()],
+        )?;
+        Ok(removed > 0)
+    }
+
+    /// When the newest wakes of an agent were due since a moment, the last first.
+    pub fn wakes_due_since(
+        &mut self,
+        workspace: &str,
+        agent: &str,
+        since: Timestamp,
+        limit: i64,
+    ) -> Result<Vec<Timestamp>> {
+        // The inner limit keeps an agent with a long history from being read through each time.
+        self.query(
+            "SELECT due_ms FROM (SELECT due_ms, state FROM wake
+                 WHERE workspace = ?1 AND agent = ?2 ORDER BY id DESC LIMIT 4000) AS newest
+             WHERE due_ms > ?3 AND state <> 6 ORDER BY due_ms DESC LIMIT ?4",
+            &[workspace.into(), agent.into(), since.as_ms().into(), limit.into()],
+            |row| Ok(Timestamp::from_ms(row.int(0)?)),
+        )
+    }
+}

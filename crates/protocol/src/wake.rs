@@ -127,6 +127,17 @@ pub enum WakeOn {
     Status,
 }
 
+impl WakeOn {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unread => "unread",
+            Self::Mention => "mention",
+            Self::Status => "status",
+        }
+    }
+}
+
 /// When a step that costs something may be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -139,13 +150,18 @@ pub enum Consent {
     Never,
 }
 
+/// A time of the day, for schemas.
+const CLOCK_PATTERN: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
+
 /// Hours of the day in which nothing wakes an agent by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuietHours {
     /// When they begin: `22:00`.
+    #[schemars(regex(pattern = CLOCK_PATTERN))]
     pub from: String,
     /// When they end; before `from` it is the next day.
+    #[schemars(regex(pattern = CLOCK_PATTERN))]
     pub to: String,
     /// The zone of both: `Europe/Berlin`.
     #[serde(default = "utc")]
@@ -163,13 +179,16 @@ pub struct WakePolicy {
     /// Whether posts wake this agent at all.
     pub enabled: bool,
     /// What wakes it.
+    #[schemars(length(max = 3))]
     pub on: Vec<WakeOn>,
     /// When nothing does; what comes then waits for the morning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quiet_hours: Option<QuietHours>,
     /// Wakes an hour.
+    #[schemars(range(min = 1, max = limits::WAKE_PER_HOUR_CEILING))]
     pub per_hour_max: i64,
     /// Changes of speaker between agents without a human before posts stop waking it; 0 for never.
+    #[schemars(range(min = 0, max = limits::WAKE_HOPS_CEILING))]
     pub hops_max: i64,
     /// Whether a session that ended may be resumed.
     pub resume: Consent,

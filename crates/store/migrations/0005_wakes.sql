@@ -72,6 +72,7 @@ CREATE TABLE wake (
 CREATE UNIQUE INDEX wake_uid ON wake (uid);
 CREATE UNIQUE INDEX wake_open ON wake (thread, agent) WHERE state < 4;
 CREATE INDEX wake_due ON wake (due_ms, id) WHERE state < 2;
+CREATE INDEX wake_about ON wake (thread, agent, through_seq);
 CREATE INDEX wake_agent ON wake (workspace, agent, id);
 CREATE INDEX wake_agent_open ON wake (workspace, agent) WHERE state < 4;
 

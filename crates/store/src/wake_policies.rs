@@ -3,6 +3,7 @@
 use protocol::Timestamp;
 
 use crate::error::Result;
+use crate::threads::limit_param;
 use crate::tx::Tx;
 
 /// The thread of a policy that holds wherever no other does.
@@ -78,6 +79,57 @@ impl Tx<'_> {
         Ok(removed > 0)
     }
 
+    /// The newest message of a thread that an agent was ever to be woken for; 0 for none.
+    pub fn woken_through(&mut self, thread_row: i64, agent: &str) -> Result<i64> {
+        let newest = self.query_one(
+            "SELECT max(through_seq) FROM wake WHERE thread = ?1 AND agent = ?2",
+            &[thread_row.into(), agent.into()],
+            |row| row.opt_int(0),
+        )?;
+        Ok(newest.flatten().unwrap_or(0))
+    }
+
+    /// Whether there is anybody in any workspace who could be woken.
+    pub fn is_anyone_wakeable(&mut self) -> Result<bool> {
+        let found = self.query_one(
+            "SELECT 1 FROM agent_session UNION ALL SELECT 1 FROM agent_profile LIMIT 1",
+            &[],
+            |_| Ok(()),
+        )?;
+        Ok(found.is_some())
+    }
+
+    /// Those who take part in a thread and were ever seen or started, in the order of their names.
+    pub fn wakeable_participants(&mut self, thread_row: i64) -> Result<Vec<String>> {
+        self.query(
+            "SELECT p.agent FROM participant p JOIN thread t ON t.id = p.thread
+             WHERE p.thread = ?1 AND p.listed = 1 AND t.origin IS NULL
+               AND (EXISTS (SELECT 1 FROM agent_session s
+                        WHERE s.workspace = t.workspace AND s.agent = p.agent)
+                 OR EXISTS (SELECT 1 FROM agent_profile a
+                        WHERE a.workspace = t.workspace AND a.agent = p.agent))
+             ORDER BY p.agent",
+            &[thread_row.into()],
+            |row| row.text(0),
+        )
+    }
+
+    /// The rows of the log after one and up to another, with their threads; those of chats are left
+    /// out.
+    pub fn log_places(
+        &mut self,
+        after_row: i64,
+        upto_row: i64,
+        limit: usize,
+    ) -> Result<Vec<(i64, i64)>> {
+        self.query(
+            "SELECT id, thread FROM message
+             WHERE id > ?1 AND id <= ?2 AND remote_id IS NULL ORDER BY id LIMIT ?3",
+            &[after_row.into(), upto_row.into(), limit_param(limit)],
+            |row| Ok((row.int(0)?, row.int(1)?)),
+        )
+    }
+
     /// When the newest wakes of an agent were due since a moment, the last first.
     pub fn wakes_due_since(
         &mut self,
@@ -88,9 +140,10 @@ impl Tx<'_> {
     ) -> Result<Vec<Timestamp>> {
         // The inner limit keeps an agent with a long history from being read through each time.
         self.query(
-            "SELECT due_ms FROM (SELECT due_ms, state FROM wake
+            "SELECT due_ms FROM (SELECT due_ms, state, handed_ms FROM wake
                  WHERE workspace = ?1 AND agent = ?2 ORDER BY id DESC LIMIT 4000) AS newest
-             WHERE due_ms > ?3 AND state <> 6 ORDER BY due_ms DESC LIMIT ?4",
+             WHERE due_ms > ?3 AND (state <> 6 OR handed_ms IS NOT NULL)
+             ORDER BY due_ms DESC LIMIT ?4",
             &[workspace.into(), agent.into(), since.as_ms().into(), limit.into()],
             |row| Ok(Timestamp::from_ms(row.int(0)?)),
         )

@@ -115,8 +115,9 @@ impl Tx<'_> {
         let inserted = self.execute(
             "INSERT INTO wake (uid, workspace, thread, agent, state, reason, asked, asked_by,
                  asked_role, prompt, force, fail_on_human, through_seq, again_seq, requested_ms,
-                 due_ms, attempt, failures)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 0, 0)
+                 due_ms, why, attempt, failures)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                 0, 0)
              ON CONFLICT (thread, agent) WHERE state < 4 DO NOTHING",
             &[
                 wake.id.as_bytes().into(),
@@ -135,6 +136,7 @@ impl Tx<'_> {
                 wake.again_seq.into(),
                 wake.requested.as_ms().into(),
                 wake.due.as_ms().into(),
+                wake.why.as_deref().into(),
             ],
         )?;
         Ok(inserted > 0)

@@ -67,7 +67,10 @@ impl Operation for CancelWake {
                     return Ok(Change::none(output(wake.ended.unwrap_or(now))));
                 }
                 if !wake.state.is_open() {
-                    return Err(Error::Conflict(format!("the wake has ended: it is {}", wake.state)));
+                    return Err(Error::Conflict(format!(
+                        "the wake has ended: it is {}",
+                        wake.state
+                    )));
                 }
                 let output = output(now);
                 let why = format!("cancelled by {}", caller.agent_id);

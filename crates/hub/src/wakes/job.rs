@@ -7,8 +7,9 @@ use serde::Serialize;
 use store::{ProfileRow, SessionRow, Tx, WakeRow};
 
 use super::notice::{self, Notice, NoticeFacts};
-use super::reach::{self, May};
+use super::reach::May;
 use super::settings::WakeSettings;
+use super::standing::Standing;
 use crate::error::Result;
 use crate::threads::rules;
 
@@ -111,8 +112,8 @@ pub(super) fn of(
     settings: &WakeSettings,
 ) -> Result<WakeJob> {
     let who = (wake.workspace.as_str(), wake.agent.as_str());
-    let policy = reach::policy_for(tx, settings, who, wake.thread_row)?;
-    let may = May::of(&policy, wake.asked);
+    let standing = Standing::find(tx, &settings.policy(), who, Some(wake.thread_row))?;
+    let may = May::of(&standing.policy, wake.asked);
     let sessions = tx.sessions_of(who.0, who.1, SESSIONS_LOOKED_AT)?;
     let here = sessions.into_iter().filter(|session| session.host.as_deref() == Some(host));
     let profile = tx.profile(who.0, who.1)?.filter(|profile| profile.host == host);

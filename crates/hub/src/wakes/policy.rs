@@ -16,8 +16,6 @@ pub(crate) const HOUR_MS: i64 = 3_600_000;
 /// A message as far as waking goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct News<'a> {
-    /// Its number.
-    pub(crate) seq: i64,
     /// Who said it; of a change of status, who made it.
     pub(crate) by: &'a str,
     /// What it is.

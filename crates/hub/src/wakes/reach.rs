@@ -49,10 +49,7 @@ pub(crate) struct May {
 impl May {
     /// What a policy allows for a wake that somebody asked for, or that a post brought about.
     pub(crate) fn of(policy: &WakePolicy, asked: bool) -> Self {
-        Self {
-            resume: consents(policy.resume, asked),
-            start: consents(policy.new_session, asked),
-        }
+        Self { resume: consents(policy.resume, asked), start: consents(policy.new_session, asked) }
     }
 }
 
@@ -69,7 +66,8 @@ impl Reach {
     /// of a live session may be.
     pub(crate) fn steps(&self, may: May, now: Timestamp, fresh_since: Timestamp) -> Vec<Action> {
         let is_live = |session: &SessionRow| {
-            let is_fresh = session.status != SessionStatus::Offline && session.heartbeat >= fresh_since;
+            let is_fresh =
+                session.status != SessionStatus::Offline && session.heartbeat >= fresh_since;
             is_parked(session, now) || (is_fresh && session.host.is_some())
         };
         let is_resumable = |session: &SessionRow| {
@@ -100,7 +98,9 @@ impl Reach {
         if !self.sessions.is_empty() && self.sessions.iter().all(|session| !session.managed) {
             return Error::UnmanagedRuntime { agent: agent.to_owned() };
         }
-        Error::WakeFailed { reason: format!("{agent} was never seen here; there is nothing to wake") }
+        Error::WakeFailed {
+            reason: format!("{agent} was never seen here; there is nothing to wake"),
+        }
     }
 
     /// The session that would be told.
@@ -119,28 +119,6 @@ impl Reach {
             _ => None,
         }
     }
-}
-
-/// The policy that holds for an agent in a thread.
-pub(crate) fn policy_for(
-    tx: &mut Tx<'_>,
-    settings: &WakeSettings,
-    who: (&str, &str),
-    thread_row: i64,
-) -> Result<WakePolicy> {
-    let _ = (tx, who, thread_row);
-    Ok(settings.policy())
-}
-
-/// When a policy lets an agent be woken.
-pub(crate) fn due_for(
-    tx: &mut Tx<'_>,
-    policy: &WakePolicy,
-    who: (&str, &str),
-    now: Timestamp,
-) -> Result<Timestamp> {
-    let _ = (tx, policy, who);
-    Ok(now)
 }
 
 /// Whether a call waits beside a session for a wake.

@@ -1,7 +1,9 @@
 //! A host, or the agent itself, says how a wake goes.
 
 use protocol::limits::wake as limits;
-use protocol::{Caller, Scope, Timestamp, WakeId, WakeLane, WakeState, limits as all_limits, validate};
+use protocol::{
+    Caller, Scope, Timestamp, WakeId, WakeLane, WakeState, limits as all_limits, validate,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::WakeRow;
@@ -166,7 +168,12 @@ impl ReportWake {
             }
             WakeReport::Deferred => {
                 let reason = self.reason.as_deref().unwrap_or(life::BUSY);
-                life::defer(wake, reason, self.until.unwrap_or(now.plus_ms(settings.recheck_ms)), now);
+                life::defer(
+                    wake,
+                    reason,
+                    self.until.unwrap_or(now.plus_ms(settings.recheck_ms)),
+                    now,
+                );
                 wake.lease = lease.filter(|_| self.until.is_none());
             }
             WakeReport::HandedToHost if is_told => {}
@@ -180,8 +187,8 @@ impl ReportWake {
             }
             WakeReport::Failed => {
                 let reason = self.reason.as_deref().unwrap_or("failed");
-                let is_final = self.is_final == Some(true)
-                    || (wake.fail_on_human && reason == HUMAN);
+                let is_final =
+                    self.is_final == Some(true) || (wake.fail_on_human && reason == HUMAN);
                 life::fail(wake, reason, is_final, settings, now);
             }
         }

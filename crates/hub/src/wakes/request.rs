@@ -30,6 +30,8 @@ pub(crate) struct NewWake<'a> {
     pub(crate) now: Timestamp,
     /// Not before then.
     pub(crate) due: Timestamp,
+    /// Why not at once.
+    pub(crate) held: Option<&'a str>,
     /// What its id is made of.
     pub(crate) uid: Uid,
 }
@@ -111,6 +113,7 @@ pub(super) fn succeed(
         asked: None,
         now,
         due: now,
+        held: None,
         uid: fresh_uid(entropy, now),
     };
     request(tx, &new).map(drop)
@@ -174,7 +177,7 @@ fn fresh(new: &NewWake<'_>) -> WakeRow {
         session: None,
         lane: None,
         handing: None,
-        why: None,
+        why: new.held.map(str::to_owned),
         deferred: None,
         handed: None,
         turn: None,

@@ -13,9 +13,11 @@ use store::{ThreadRow, Tx, WakeRow};
 
 use super::notice::clean_words;
 use super::pause::Pause;
+use super::policy::{Due, Held};
 use super::reach::{self, Action, May, Reach};
 use super::request::{Asked, NewWake, Requested, request};
 use super::settings::WakeSettings;
+use super::standing::Standing;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
@@ -116,7 +118,11 @@ impl Operation for TriggerParticipant {
             thread,
             target: self.target_agent_id,
             reason: self.reason,
-            prompt: self.trigger_prompt.as_deref().map(clean_words).filter(|words| !words.is_empty()),
+            prompt: self
+                .trigger_prompt
+                .as_deref()
+                .map(clean_words)
+                .filter(|words| !words.is_empty()),
             force: self.force.map(|force| serde_json::json!(force).to_string()),
             fail_on_human: self.on_human_input == Some(OnHumanInput::Fail),
             triggered: call.now(),
@@ -254,18 +260,20 @@ impl Order {
             triggered_at: self.triggered,
             steps: Vec::new(),
         };
-        if tx.unread(thread.row, read, &self.target, 1)? == 0 {
+        // Behind the last message of somebody else stand only its own.
+        let through_seq = tx.newest_of_others(thread.row, read, &self.target)?;
+        if through_seq == 0 {
             return Ok(Change::none(output));
         }
         let who = (thread.workspace.as_str(), self.target.as_str());
-        let policy = reach::policy_for(tx, &self.settings, who, thread.row)?;
+        let standing = Standing::find(tx, &self.settings.policy(), who, Some(thread.row))?;
         let reach = Reach::of(tx, who.0, who.1)?;
-        let steps = reach.steps(May::of(&policy, true), self.triggered, self.fresh_since);
+        let steps = reach.steps(May::of(&standing.policy, true), self.triggered, self.fresh_since);
         let Some(first) = steps.first() else { return Err(reach.no_way(&self.target)) };
         self.refuse_over_human(&reach)?;
         let due = match self.force {
-            Some(_) => self.triggered,
-            None => reach::due_for(tx, &policy, who, self.triggered)?,
+            Some(_) => Due { at: self.triggered, held: None },
+            None => standing.due(tx, who, self.triggered)?,
         };
         let asked = Asked {
             by: &caller.agent_id,
@@ -281,11 +289,12 @@ impl Order {
                 thread_row: thread.row,
                 thread_id: thread.id,
                 agent: who.1,
-                through_seq: thread.head_seq,
+                through_seq,
                 reason: &self.reason,
                 asked: Some(asked),
                 now: self.triggered,
-                due,
+                due: due.at,
+                held: due.held.map(Held::name),
                 uid,
             },
         )?;

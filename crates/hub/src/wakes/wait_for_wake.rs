@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use protocol::limits::wake as limits;
-use protocol::{Scope, SessionStatus, ThreadId, Timestamp, WakeId, WakeLane, limits as all_limits, validate};
+use protocol::{
+    Scope, SessionStatus, ThreadId, Timestamp, WakeId, WakeLane, limits as all_limits, validate,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{SessionRow, Tx, WakeRow};
@@ -150,12 +152,7 @@ struct Looked {
 }
 
 impl Waiter {
-    async fn wait(
-        &self,
-        call: &Call,
-        bell: &Bell,
-        pause: &mut Pause,
-    ) -> Result<WaitForWakeOutput> {
+    async fn wait(&self, call: &Call, bell: &Bell, pause: &mut Pause) -> Result<WaitForWakeOutput> {
         let superseded = WaitForWakeOutput { superseded: true, ..WaitForWakeOutput::default() };
         loop {
             if !self.hub.wakes.is_newest(&self.place, &self.nonce) {
@@ -241,8 +238,8 @@ fn step(
     now: Timestamp,
 ) -> Looked {
     let oldest = now.plus_ms(-limits::WAKE_TOLD_MS_MAX);
-    let is_in_turn = session
-        .is_some_and(|row| row.status == SessionStatus::Active && row.heartbeat >= oldest);
+    let is_in_turn =
+        session.is_some_and(|row| row.status == SessionStatus::Active && row.heartbeat >= oldest);
     if is_in_turn {
         return Looked::default();
     }

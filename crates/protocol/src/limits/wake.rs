@@ -40,8 +40,12 @@ pub const WAKE_SESSIONS_MAX: usize = 5;
 pub const SESSION_TOKEN_MS: i64 = 15 * 60_000;
 /// How often whoever runs a session renews its token.
 pub const SESSION_TOKEN_RENEW_EVERY: Duration = Duration::from_mins(5);
+/// Older messages wake nobody by themselves, in milliseconds.
+pub const WAKE_NEWS_MS_MAX: i64 = 24 * 3_600_000;
+/// Rows of the log that may be looked at again after a crash.
+pub const WAKE_CURSOR_ROWS_MAX: i64 = 10_000;
 /// Messages that the wake duty looks at in one transaction.
-pub const WAKE_LOOK_ROWS_MAX: usize = 1_000;
+pub const WAKE_LOOK_ROWS_MAX: usize = 256;
 /// How long an agent that was told may take over a turn, in milliseconds; then further messages wake it
 /// again, whatever is heard of it.
 pub const WAKE_TOLD_MS_MAX: i64 = 10 * 60_000;

@@ -13,7 +13,7 @@ fn at(text: &str) -> Timestamp {
 }
 
 const TALK: News<'_> =
-    News { seq: 7, by: "author", kind: MessageKind::Chat, body: "hello", moves_thread: false };
+    News { by: "author", kind: MessageKind::Chat, body: "hello", moves_thread: false };
 const NAMED: News<'_> = News { body: "what do you say, @reviewer?", ..TALK };
 const EVENT: News<'_> = News { kind: MessageKind::Event, ..TALK };
 const MOVED: News<'_> = News {

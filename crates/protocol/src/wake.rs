@@ -74,6 +74,47 @@ impl std::fmt::Display for WakeState {
     }
 }
 
+/// A way to reach a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WakeLane {
+    /// Codex' app server.
+    CodexSocket,
+    /// `codex queue`.
+    CodexQueue,
+    /// `codex exec resume`.
+    CodexResume,
+    /// A new Codex session.
+    CodexNew,
+    /// A call of `wait_for_wake` beside Claude Code, whose end wakes it.
+    ClaudeRewake,
+    /// The standard input of a Claude Code process.
+    ClaudeStream,
+    /// `claude --resume`.
+    ClaudeResume,
+    /// A new Claude Code session.
+    ClaudeNew,
+    /// The keyboard of a terminal.
+    Pty,
+}
+
+impl WakeLane {
+    /// The name on the wire, which is also the stored form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CodexSocket => "codex_socket",
+            Self::CodexQueue => "codex_queue",
+            Self::CodexResume => "codex_resume",
+            Self::CodexNew => "codex_new",
+            Self::ClaudeRewake => "claude_rewake",
+            Self::ClaudeStream => "claude_stream",
+            Self::ClaudeResume => "claude_resume",
+            Self::ClaudeNew => "claude_new",
+            Self::Pty => "pty",
+        }
+    }
+}
+
 /// What wakes an agent without anybody asking for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -179,5 +220,12 @@ mod tests {
             assert_eq!(WakeState::from_code(state.code()), Some(state));
         }
         assert!(WakeState::TurnStarted.is_open() && !WakeState::Read.is_open());
+    }
+
+    #[test]
+    fn lanes_are_called_the_same_in_every_place() {
+        for lane in [WakeLane::CodexSocket, WakeLane::ClaudeRewake, WakeLane::Pty] {
+            assert_eq!(serde_json::to_value(lane).unwrap(), lane.name());
+        }
     }
 }

@@ -268,6 +268,38 @@ impl Tx<'_> {
         )
     }
 
+    /// The wake that a call which waits beside a session may take now: it is due, nobody has it, and no
+    /// host was about to hand it over. Or one that an earlier call beside it was given and did not pass
+    /// on: nothing was heard of the session since.
+    pub fn lock_wake_for_waiter(
+        &mut self,
+        (workspace, agent, session): (&str, &str, &str),
+        lane: &str,
+        (now, given_before): (Timestamp, Timestamp),
+    ) -> Result<Option<WakeRow>> {
+        self.query_one(
+            select_wakes!(
+                "WHERE w.workspace = ?1 AND w.agent = ?2 AND w.state < 3
+                   AND ((w.state < 2 AND w.handing IS NULL AND w.due_ms <= ?4
+                         AND (w.lease_ms IS NULL OR w.lease_ms <= ?4))
+                        OR (w.state = 2 AND w.lane = ?6 AND w.session = ?3 AND w.handed_ms <= ?5
+                            AND EXISTS (SELECT 1 FROM agent_session s
+                                WHERE s.workspace = w.workspace AND s.agent = w.agent
+                                  AND s.session = w.session AND s.heartbeat_ms < w.handed_ms)))
+                 ORDER BY w.due_ms, w.id LIMIT 1 /*lock*/"
+            ),
+            &[
+                workspace.into(),
+                agent.into(),
+                session.into(),
+                now.as_ms().into(),
+                given_before.as_ms().into(),
+                lane.into(),
+            ],
+            wake_row,
+        )
+    }
+
     /// Wakes that were handed to a waiting call on a host before a moment and have not been heard of
     /// since.
     pub fn lock_stray_wakes(
@@ -349,6 +381,23 @@ impl Tx<'_> {
             |_| Ok(()),
         )?;
         Ok(found.is_some())
+    }
+
+    /// The lane on which a session of an agent was last woken.
+    pub fn last_lane(
+        &mut self,
+        workspace: &str,
+        agent: &str,
+        session: &str,
+    ) -> Result<Option<String>> {
+        // The inner limit keeps an agent with a long history from being read through each time.
+        self.query_one(
+            "SELECT lane FROM (SELECT id, lane, session FROM wake
+                 WHERE workspace = ?1 AND agent = ?2 ORDER BY id DESC LIMIT 100) AS newest
+             WHERE session = ?3 AND lane IS NOT NULL ORDER BY id DESC LIMIT 1",
+            &[workspace.into(), agent.into(), session.into()],
+            |row| row.text(0),
+        )
     }
 
     /// A page of wakes, the newest first.

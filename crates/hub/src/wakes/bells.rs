@@ -14,10 +14,15 @@ use crate::error::{Error, Result};
 /// Workspace and agent.
 type Agent = (String, String);
 
+/// Workspace, agent and session.
+pub(super) type Place = (String, String, String);
+
 /// Everyone who waits for wakes.
 #[derive(Default)]
 pub(crate) struct Wakes {
     index: Mutex<Index>,
+    /// The newest call that waits beside each session.
+    parked: Mutex<HashMap<Place, String>>,
     /// When each agent may be triggered as if nobody ever had, in microseconds.
     triggers: Mutex<HashMap<Agent, i64>>,
 }
@@ -76,6 +81,24 @@ impl Wakes {
         drop(index);
         let (workspace, agent) = (workspace.to_owned(), agent.map(str::to_owned));
         Bell { wakes: Arc::clone(self), id, workspace, agent, notify }
+    }
+
+    /// A call waits beside a session from now on; who did before is superseded.
+    pub(super) fn park(&self, place: &Place, by: &str) {
+        self.parked.lock().insert(place.clone(), by.to_owned());
+    }
+
+    /// Whether no newer call waits beside a session.
+    pub(super) fn is_newest(&self, place: &Place, by: &str) -> bool {
+        self.parked.lock().get(place).is_some_and(|newest| newest == by)
+    }
+
+    /// A call gives its place up, unless a newer one has it.
+    pub(super) fn unpark(&self, place: &Place, by: &str) {
+        let mut parked = self.parked.lock();
+        if parked.get(place).is_some_and(|newest| newest == by) {
+            parked.remove(place);
+        }
     }
 
     /// Takes one from what an agent may be triggered by others, or says how long to wait.

@@ -5,6 +5,7 @@ use protocol::{SessionStatus, Timestamp, WakeState};
 use store::{SessionRow, Tx, WakeRow};
 
 use super::request;
+use super::settings::WakeSettings;
 use crate::clock::Entropy;
 use crate::error::Result;
 
@@ -27,6 +28,58 @@ pub(crate) fn give(wake: &mut WakeRow, host: Option<&str>, until: Option<Timesta
     wake.attempt += 1;
     wake.host = host.map(str::to_owned).or_else(|| wake.host.take());
     wake.lease = until;
+}
+
+/// A wake waits for a human or a turn.
+pub(crate) fn defer(wake: &mut WakeRow, why: &str, until: Timestamp, now: Timestamp) {
+    wake.state = WakeState::Deferred;
+    wake.why = Some(why.to_owned());
+    wake.due = until;
+    wake.handing = None;
+    if why == HUMAN {
+        wake.deferred = wake.deferred.or(Some(now));
+    }
+}
+
+/// The agent's program has the notice.
+pub(crate) fn hand(wake: &mut WakeRow, now: Timestamp) {
+    wake.state = WakeState::HandedToHost;
+    wake.handed = Some(now);
+    wake.handing = None;
+    wake.why = None;
+    wake.lease = None;
+}
+
+/// The agent's program has begun a turn because of a wake.
+pub(crate) fn start_turn(wake: &mut WakeRow, now: Timestamp) {
+    if wake.state < WakeState::HandedToHost {
+        hand(wake, now);
+    }
+    wake.state = WakeState::TurnStarted;
+    wake.turn = wake.turn.or(Some(now));
+}
+
+/// An attempt came to nothing: there is another one after a while, unless that is of no use or was tried
+/// often enough.
+pub(crate) fn fail(
+    wake: &mut WakeRow,
+    why: &str,
+    is_final: bool,
+    settings: &WakeSettings,
+    now: Timestamp,
+) {
+    wake.failures += 1;
+    if is_final || wake.failures >= settings.attempts_max {
+        return end(wake, WakeState::Failed, Some(why), now);
+    }
+    let place = usize::try_from(wake.failures - 1).unwrap_or(usize::MAX);
+    let longest = limits::WAKE_BACKOFF_MS.last().copied().unwrap_or(0);
+    let pause_ms = limits::WAKE_BACKOFF_MS.get(place).copied().unwrap_or(longest);
+    defer(wake, why, now.plus_ms(pause_ms), now);
+    // What came meanwhile is part of the next attempt; nobody has it until then.
+    wake.through_seq = wake.through_seq.max(wake.again_seq.take().unwrap_or(0));
+    (wake.host, wake.lease, wake.lane) = (None, None, None);
+    (wake.handed, wake.turn) = (None, None);
 }
 
 /// An agent has acknowledged a thread up to a message: whatever it was to be woken for until then is
@@ -60,9 +113,12 @@ pub(crate) fn turn_ended(
 ) -> Result<bool> {
     let mut changed = false;
     for mut wake in tx.lock_open_wakes_of(workspace, agent, limits::WAKES_OPEN_MAX)? {
+        // A host's attempt waits for the turn; one that failed, or waits for a human, has a time of its
+        // own.
         let waited = wake.state == WakeState::Deferred
             && wake.handing.is_none()
-            && wake.why.as_deref() == Some(BUSY);
+            && wake.host.is_some()
+            && wake.why.as_deref() != Some(HUMAN);
         if waited {
             wake.due = wake.due.min(now);
             wake.lease = None;

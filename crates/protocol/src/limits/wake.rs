@@ -61,3 +61,5 @@ pub const WAKE_HANDING_MS_MAX: i64 = 5 * 60_000;
 pub const WAKES_OPEN_MAX: usize = 1_000;
 /// How often whoever waits for wakes looks by itself: another hub may have written them.
 pub const WAKE_LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Arguments of the command that starts an agent.
+pub const AGENT_COMMAND_PARTS_MAX: usize = 64;

@@ -51,6 +51,15 @@ pub(crate) async fn run(hub: Arc<Hub>, started: Timestamp, stop: CancellationTok
                     () = stop.cancelled() => break,
                 }
             }
+            // Nobody has a session, so posts are left alone until somebody has.
+            Ok(Turn::Nobody) => {
+                has_failed = false;
+                tokio::select! {
+                    () = hub.wakes.rung() => {}
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = stop.cancelled() => break,
+                }
+            }
             Ok(Turn::Portion) => {
                 has_failed = false;
                 tokio::time::sleep(began.elapsed() * REST).await;
@@ -82,6 +91,8 @@ struct Follower {
 enum Turn {
     /// Everything was looked at.
     Idle,
+    /// There is nobody to be woken.
+    Nobody,
     /// There is more.
     Portion,
 }
@@ -99,9 +110,13 @@ async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>, started: Timestam
     }
     let (base, now) = (hub.settings.wake.policy(), hub.now());
     let looked = hub.store.read(move |tx| look::look(tx, &base, (after, settled), now)).await?;
-    let upto = looked.upto;
+    let (upto, is_anyone_there) = (looked.upto, looked.is_anyone_there);
     follower.go_on(hub, upto, looked.candidates).await?;
-    Ok(if upto < settled { Turn::Portion } else { Turn::Idle })
+    Ok(match (is_anyone_there, upto < settled) {
+        (false, _) => Turn::Nobody,
+        (true, true) => Turn::Portion,
+        (true, false) => Turn::Idle,
+    })
 }
 
 impl Follower {

@@ -42,6 +42,8 @@ struct Audience {
 pub(crate) struct Looked {
     /// How far it went.
     pub(crate) upto: i64,
+    /// Whether there is anybody in any workspace who could ever be woken.
+    pub(crate) is_anyone_there: bool,
     /// Who is to be woken.
     pub(crate) candidates: Vec<Candidate>,
 }
@@ -54,7 +56,7 @@ pub(crate) fn look(
     now: Timestamp,
 ) -> Result<Looked> {
     if !tx.is_anyone_wakeable()? {
-        return Ok(Looked { upto: settled, candidates: Vec::new() });
+        return Ok(Looked { upto: settled, ..Looked::default() });
     }
     let places = tx.log_places(after, settled, limits::WAKE_LOOK_ROWS_MAX)?;
     let is_full = places.len() == limits::WAKE_LOOK_ROWS_MAX;
@@ -76,7 +78,7 @@ pub(crate) fn look(
             }
         }
     }
-    Ok(Looked { upto, candidates: found.into_values().collect() })
+    Ok(Looked { upto, is_anyone_there: true, candidates: found.into_values().collect() })
 }
 
 /// Those in a thread who could be woken and whose policy listens to it.

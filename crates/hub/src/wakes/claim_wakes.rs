@@ -11,8 +11,8 @@ use store::{Tx, WakeRow};
 use super::job::{self, WakeJob};
 use super::life;
 use super::pause::Pause;
+use super::request::Means;
 use crate::call::{Call, Change};
-use crate::clock::Entropy;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
 
@@ -52,13 +52,12 @@ impl Operation for ClaimWakes {
     async fn run(self, call: &Call) -> Result<ClaimWakesOutput> {
         validate::name(&self.host).field("host")?;
         let wait_ms = wait_ms("wait_ms", self.wait_ms)?;
-        let limit = match self.limit.unwrap_or(limits::WAKES_CLAIMED_MAX) {
-            limit @ 1..=limits::WAKES_CLAIMED_MAX => usize::try_from(limit).unwrap_or(1),
-            _ => {
-                let reason = format_args!("must be from 1 to {}", limits::WAKES_CLAIMED_MAX);
-                return Err(Error::invalid("limit", reason));
-            }
-        };
+        let limit = self.limit.unwrap_or(limits::WAKES_CLAIMED_MAX);
+        if !(1..=limits::WAKES_CLAIMED_MAX).contains(&limit) {
+            let reason = format_args!("must be from 1 to {}", limits::WAKES_CLAIMED_MAX);
+            return Err(Error::invalid("limit", reason));
+        }
+        let limit = usize::try_from(limit).unwrap_or(1);
         let workspace = call.caller().workspace_id.clone();
         let bell = call.hub.wakes.bell_of_all(&workspace);
         let mut pause = Pause::new(&call.hub, wait_ms);
@@ -104,10 +103,10 @@ struct Claimed {
 
 async fn claim(call: &Call, host: &str, now: Timestamp, limit: usize) -> Result<Vec<WakeRow>> {
     let (workspace, host) = (call.caller().workspace_id.clone(), host.to_owned());
-    let entropy = call.hub.entropy();
+    let means = call.hub.wake_means();
     let claimed = call
         .write(move |tx| {
-            let rows = take(tx, (&workspace, &host), now, limit, &*entropy)?;
+            let rows = take(tx, (&workspace, &host), now, limit, &means)?;
             let wakes: Vec<WakeId> = rows.iter().map(|wake| wake.id).collect();
             let named: Vec<String> = wakes.iter().map(ToString::to_string).collect();
             let claimed = Claimed { wakes, rows };
@@ -126,11 +125,11 @@ fn take(
     (workspace, host): (&str, &str),
     now: Timestamp,
     limit: usize,
-    entropy: &dyn Entropy,
+    means: &Means,
 ) -> Result<Vec<WakeRow>> {
     let long_ago = now.plus_ms(-limits::WAKE_TOLD_MS_MAX);
     for told in tx.lock_told_wakes(workspace, long_ago, limit)? {
-        life::supersede(tx, told, now, entropy)?;
+        life::supersede(tx, told, now, means)?;
     }
     // What a waiting call was given and nobody heard of: this host can look whether it arrived.
     let before = now.plus_ms(-limits::WAKE_HANDED_MS_MAX);

@@ -3,6 +3,7 @@
 //! This crate knows nothing of the hub: it is told about sessions and notices, and says what it saw.
 
 pub mod ladder;
+pub mod lanes;
 pub mod limits;
 pub mod process;
 pub mod session;

@@ -1,0 +1,3 @@
+//! How each agent CLI is reached: one folder per CLI.
+
+pub mod codex;

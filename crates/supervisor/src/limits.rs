@@ -4,6 +4,9 @@ use std::time::Duration;
 
 /// Ancestors of a hook that are looked at to find the CLI that called it.
 pub const ANCESTORS_MAX: usize = 32;
+/// How long a program's records are asked whether a notice arrived before a person must look, in
+/// milliseconds.
+pub const ARRIVAL_PATIENCE_MS: i64 = 60_000;
 
 /// Files beside Claude Code's records of running processes; with more of them nothing is proven.
 pub const CLAUDE_RECORDS_MAX: usize = 10_000;

@@ -2,6 +2,8 @@
 //!
 //! Nothing else in the program reads a setting from the environment.
 
+mod host;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ use hub::identity::IdentityConfig;
 use protocol::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub(crate) use host::HostConfig;
 
 /// Every setting of the hub.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -37,6 +41,8 @@ pub(crate) struct Config {
     pub(crate) identity: IdentityConfig,
     /// How links reach their services.
     pub(crate) links: LinksConfig,
+    /// How this machine runs agents.
+    pub(crate) host: HostConfig,
     /// What is logged.
     pub(crate) log: LogConfig,
 }
@@ -54,6 +60,7 @@ impl Default for Config {
             limits: LimitsConfig::default(),
             identity: IdentityConfig::default(),
             links: LinksConfig::default(),
+            host: HostConfig::default(),
             log: LogConfig::default(),
         }
     }
@@ -194,10 +201,7 @@ pub(crate) const NOT_SETTINGS: [(&str, &str); 9] = [
     ("data", "The data folder, as `--data` names it."),
     ("config", "The configuration file, as `--config` names it."),
     ("token", "The token that a command or a stdio server calls with."),
-    (
-        "token_file",
-        "A file that holds that token, and always a fresh one; it comes before the token.",
-    ),
+    ("token_file", "A file that holds that token, and always a fresh one; it comes before the token."),
     ("wake_id", "The wake for which the host started this program."),
     ("agent", "The agent that calls, where there is no token."),
     ("workspace_id", "The workspace of that agent."),

@@ -1,3 +1,4 @@
-//! The ways into each agent CLI: one folder per program.
+//! How each agent CLI is reached: one folder per CLI.
 
 pub mod claude;
+pub mod codex;

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agent_home;
 pub mod fakes;
 pub mod hub;
 pub mod naughty;

@@ -50,7 +50,7 @@ tidy:
 
 ## bench: measure the program; `make bench ARGS='…'` chooses what
 bench: ARGS =
-bench: .cache/venv/peers-fetched
+bench: .cache/venv/peers-fetched .cache/agents/fetched
 	scripts/need bench
 	cargo build --release $(LOCKED) --package waystation
 	cargo run --release $(LOCKED) --package bench -- $(ARGS)

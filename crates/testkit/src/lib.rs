@@ -7,5 +7,7 @@ pub mod fakes;
 pub mod hub;
 pub mod naughty;
 pub mod postgres;
+pub mod strays;
+pub mod terminal;
 
 pub use crate::hub::{Connectors, ManualClock, On, TestHub, caller, caller_in, generous};

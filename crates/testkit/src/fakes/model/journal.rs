@@ -7,13 +7,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use super::Reply;
 use super::conversation::{Conversation, texts};
 use super::script::Turn;
 use super::wake;
 
-pub(super) struct Journal(Mutex<(File, u64)>);
+pub(super) struct Journal {
+    held: Mutex<Held>,
+    more: Notify,
+}
+
+struct Held {
+    file: File,
+    heard: Vec<Heard>,
+}
 
 /// One request, as the journal holds it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,7 +50,8 @@ pub struct Heard {
 impl Journal {
     pub(super) fn open(path: PathBuf) -> Self {
         let file = File::options().create(true).append(true).open(path);
-        Self(Mutex::new((file.expect("the journal can be written"), 0)))
+        let held = Held { file: file.expect("the journal can be written"), heard: Vec::new() };
+        Self { held: Mutex::new(held), more: Notify::new() }
     }
 
     /// Notes a request, and says which one it is.
@@ -67,12 +77,36 @@ impl Journal {
             "reply": reply,
             "aside": conversation.tools.is_empty(),
         });
-        let mut held = self.0.lock();
-        let (file, count) = &mut *held;
-        *count += 1;
+        let mut held = self.held.lock();
         // One write a line: whoever reads along never sees a part.
-        file.write_all(format!("{line}\n").as_bytes()).expect("the journal can be written");
-        *count
+        held.file.write_all(format!("{line}\n").as_bytes()).expect("the journal can be written");
+        held.heard.push(heard(&line));
+        self.more.notify_waiters();
+        held.heard.len() as u64
+    }
+
+    /// How many requests there were.
+    pub(super) fn len(&self) -> usize {
+        self.held.lock().heard.len()
+    }
+
+    /// Waits for a request behind the first so many.
+    pub(super) async fn find(&self, after: usize, is_it: impl Fn(&Heard) -> bool) -> Heard {
+        let mut at = after;
+        loop {
+            let mut more = std::pin::pin!(self.more.notified());
+            // Whatever is written from here on is heard of.
+            more.as_mut().enable();
+            {
+                let held = self.held.lock();
+                let found = held.heard.iter().skip(at).find(|heard| is_it(heard));
+                if let Some(found) = found {
+                    return found.clone();
+                }
+                at = held.heard.len();
+            }
+            more.await;
+        }
     }
 }
 

@@ -47,9 +47,9 @@ enum Reply {
 }
 
 /// A running model.
-#[derive(Debug)]
 pub struct FakeModel {
     server: FakeServer,
+    model: Arc<Model>,
 }
 
 struct Model {
@@ -61,25 +61,36 @@ struct Model {
 impl FakeModel {
     /// Starts one that answers by this script and writes down what it hears.
     pub async fn start(script: Script, journal: PathBuf, bodies: Option<PathBuf>) -> Self {
-        Self { server: FakeServer::start(routes(script, journal, bodies)).await }
+        let model = Arc::new(Model { script, journal: Journal::open(journal), bodies });
+        let routes = Router::new()
+            .route("/v1/responses", post(respond))
+            .route("/v1/messages", post(message))
+            .route("/v1/messages/count_tokens", post(count))
+            .fallback(get(nothing).post(nothing).head(nothing))
+            .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
+            .with_state(Arc::clone(&model));
+        Self { server: FakeServer::start(routes).await, model }
     }
 
     /// Where it is reached; CLIs add `/v1/…`.
     pub fn url(&self) -> String {
         self.server.url()
     }
-}
 
-/// The routes of such a model, for whoever serves them elsewhere.
-fn routes(script: Script, journal: PathBuf, bodies: Option<PathBuf>) -> Router {
-    let model = Model { script, journal: Journal::open(journal), bodies };
-    Router::new()
-        .route("/v1/responses", post(respond))
-        .route("/v1/messages", post(message))
-        .route("/v1/messages/count_tokens", post(count))
-        .fallback(get(nothing).post(nothing).head(nothing))
-        .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
-        .with_state(Arc::new(model))
+    /// How many requests it has heard.
+    pub fn heard(&self) -> usize {
+        self.model.journal.len()
+    }
+
+    /// Waits for a request behind the first so many; `None` when none came in time.
+    pub async fn hears(
+        &self,
+        after: usize,
+        patience: Duration,
+        is_it: impl Fn(&Heard) -> bool,
+    ) -> Option<Heard> {
+        tokio::time::timeout(patience, self.model.journal.find(after, is_it)).await.ok()
+    }
 }
 
 async fn respond(State(model): State<Arc<Model>>, headers: HeaderMap, body: Bytes) -> Response {

@@ -183,7 +183,7 @@ fn config(agents: &Path) -> String {
     format!(
         "limits = {{ {} }}\nlog = {{ filter = \"warn\" }}\n\
          wake = {{ recheck_seconds = 1, quiet_seconds = 1, defer_max_seconds = 2, \
-         per_hour_max = 100000, hops_max = 0 }}\n\
+         per_hour_max = 3600, hops_max = 0 }}\n\
          host = {{ codex = {codex}, claude = {claude} }}\n",
         server::LIMITS
     )

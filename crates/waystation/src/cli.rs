@@ -205,6 +205,9 @@ pub(crate) struct McpArgs {
     /// Keep the hub inside this process instead of sharing one.
     #[arg(long)]
     pub(crate) embedded: bool,
+    /// The agent it serves, where neither a token nor the environment says so.
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) agent: Option<String>,
 }
 
 /// Which messages of chats.

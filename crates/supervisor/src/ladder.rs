@@ -78,6 +78,13 @@ pub enum Step {
         /// The lane it was handed over on.
         lane: Lane,
     },
+    /// The records could not tell: ask them again then.
+    AskAgain {
+        /// The lane it was handed over on.
+        lane: Lane,
+        /// When.
+        until_ms: i64,
+    },
     /// Somebody is there and cannot be reached: the wake stays open, for all to see.
     Queue {
         /// Why.
@@ -234,7 +241,7 @@ impl Ladder {
             return Step::Fail { reason: "arrival_unknown", is_final: true };
         }
         match self.ask_again_ms.filter(|again_ms| *again_ms > now_ms) {
-            Some(until_ms) => Step::Defer { until_ms, reason: "arrival_unknown" },
+            Some(until_ms) => Step::AskAgain { lane, until_ms },
             None => Step::VerifyArrival { lane },
         }
     }
@@ -277,14 +284,14 @@ impl Ladder {
         let known = self.refusals.iter().find(|known| known.session == name && known.lane == lane);
         let Some(refusal) = known else { return Refused::No };
         let (why, again_ms) = (refusal.why, refusal.again_ms);
+        if why != human::TURN_RUNNING && self.is_deferral_over(now_ms) {
+            return Refused::ForGood(why);
+        }
         if again_ms > now_ms {
             return Refused::Wait(match why {
                 human::TURN_RUNNING => Step::WaitForTurnEnd { session: place },
                 _ => self.defer(why, now_ms),
             });
-        }
-        if why != human::TURN_RUNNING && self.is_deferral_over(now_ms) {
-            return Refused::ForGood(why);
         }
         Refused::No
     }

@@ -288,7 +288,10 @@ pub(crate) const NOT_SETTINGS: [(&str, &str); 9] = [
     ("data", "The data folder, as `--data` names it."),
     ("config", "The configuration file, as `--config` names it."),
     ("token", "The token that a command or a stdio server calls with."),
-    ("token_file", "A file that holds that token, and always a fresh one; it comes before the token."),
+    (
+        "token_file",
+        "A file that holds that token, and always a fresh one; it comes before the token.",
+    ),
     ("wake_id", "The wake for which the host started this program."),
     ("agent", "The agent that calls, where there is no token."),
     ("workspace_id", "The workspace of that agent."),

@@ -85,7 +85,8 @@ impl Place {
             let text = std::fs::read_to_string(&path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
             let id = text.trim();
-            protocol::validate::name(id).with_context(|| format!("{} holds no name", path.display()))?;
+            protocol::validate::name(id)
+                .with_context(|| format!("{} holds no name", path.display()))?;
             Ok::<_, anyhow::Error>(id.to_owned())
         };
         if path.exists() {

@@ -57,32 +57,6 @@ impl Child {
         folders.filter_map(|folder| read(folder).ok()).collect()
     }
 
-    /// Keeps its session alive until the process has ended, or the host is to stop.
-    pub(super) async fn watch(self, door: Door, place: Place, host: String, stop: CancellationToken) {
-        let process = self.process();
-        let mut look = interval(CHILD_LOOK_EVERY);
-        let mut beat = interval(CHILD_HEARTBEAT_EVERY);
-        let mut renew = interval(SESSION_TOKEN_RENEW_EVERY);
-        renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // Whoever started it has just given it a token; one that is found again gets a fresh one.
-        loop {
-            tokio::select! {
-                _ = look.tick() => {
-                    if life(&process) == Life::Dead {
-                        break;
-                    }
-                }
-                _ = beat.tick() => self.report(&door, &host, "active").await,
-                _ = renew.tick() => self.renew(&door, &place, &host).await,
-                () = stop.cancelled() => return,
-            }
-        }
-        self.report(&door, &host, "offline").await;
-        if let Err(error) = self.forget(&place) {
-            tracing::warn!(session = %self.session_id, %error, "an ended child could not be forgotten");
-        }
-    }
-
     async fn report(&self, door: &Door, host: &str, status: &str) {
         let mut input = json!({
             "agent_id": self.agent_id, "session_id": self.session_id, "runtime": self.runtime,
@@ -128,5 +102,37 @@ impl Child {
         // Whatever else lies in it keeps the folder there.
         std::fs::remove_dir(&folder).ok();
         Ok(())
+    }
+}
+
+/// Keeps a started process' session alive until it has ended, or the host is to stop.
+pub(super) async fn watch(
+    child: Child,
+    door: Door,
+    place: Place,
+    host: String,
+    stop: CancellationToken,
+) {
+    let process = child.process();
+    let mut look = interval(CHILD_LOOK_EVERY);
+    let mut beat = interval(CHILD_HEARTBEAT_EVERY);
+    // The first one comes at once: whoever is found again may have an old token.
+    let mut renew = interval(SESSION_TOKEN_RENEW_EVERY);
+    renew.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = look.tick() => {
+                if life(&process) == Life::Dead {
+                    break;
+                }
+            }
+            _ = beat.tick() => child.report(&door, &host, "active").await,
+            _ = renew.tick() => child.renew(&door, &place, &host).await,
+            () = stop.cancelled() => return,
+        }
+    }
+    child.report(&door, &host, "offline").await;
+    if let Err(error) = child.forget(&place) {
+        tracing::warn!(session = %child.session_id, %error, "an ended child could not be forgotten");
     }
 }

@@ -13,7 +13,7 @@ use supervisor::{Life, Process, life};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::children::Child;
+use super::children::{self, Child};
 use super::door::{CallError, Door};
 use super::job::Job;
 use super::lanes::Clis;
@@ -55,9 +55,25 @@ impl<C: Clis> Host<C> {
         }))
     }
 
-    /// How many wakes are worked on and how many started processes are watched.
-    pub(crate) fn busy(&self) -> usize {
-        self.works.lock().len() + self.busy.load(Ordering::SeqCst)
+    /// How many connections to the hub it holds.
+    pub(crate) fn connections(&self) -> usize {
+        self.door.open().load(Ordering::SeqCst)
+    }
+
+    /// Whether it works on a wake or watches a process, or the hub has wakes that wait for a host.
+    pub(crate) async fn is_needed(&self) -> bool {
+        if !self.works.lock().is_empty() || self.busy.load(Ordering::SeqCst) > 0 {
+            return true;
+        }
+        for state in ["requested", "deferred"] {
+            let input = json!({ "state": state, "limit": 1 });
+            let answer = self.door.call("list_wakes", &input, ANSWER_PATIENCE).await;
+            let wakes = answer.ok().and_then(|answer| Some(answer.get("wakes")?.as_array()?.len()));
+            if wakes.is_some_and(|count| count > 0) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Works until it is told to stop; then lets go of everything that waits, finishes what is being
@@ -151,7 +167,7 @@ impl<C: Clis> Host<C> {
     /// Keeps the session of a started process alive.
     pub(super) fn watch(&self, child: Child, stop: &CancellationToken) {
         let (door, place) = (self.door.clone(), self.place.clone());
-        let watched = child.watch(door, place, self.id.clone(), stop.clone());
+        let watched = children::watch(child, door, place, self.id.clone(), stop.clone());
         let busy = Arc::clone(&self.busy);
         busy.fetch_add(1, Ordering::SeqCst);
         let mut children = self.children.lock();

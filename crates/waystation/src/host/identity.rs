@@ -75,7 +75,12 @@ impl Opened {
     }
 
     /// The environment of a program that is started as this session.
-    pub(super) fn environment(&self, place: &Place, agent: &str, wake: &str) -> Vec<(String, String)> {
+    pub(super) fn environment(
+        &self,
+        place: &Place,
+        agent: &str,
+        wake: &str,
+    ) -> Vec<(String, String)> {
         let folder = place.run_folder(&self.session_id);
         let pairs = [
             ("WAYSTATION_DATA", place.folder.to_string_lossy().into_owned()),
@@ -93,8 +98,12 @@ impl Opened {
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let draft = path.with_extension("new");
     let write = || {
-        let mut file =
-            std::fs::File::options().create(true).truncate(true).write(true).mode(0o600).open(&draft)?;
+        let mut file = std::fs::File::options()
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .mode(0o600)
+            .open(&draft)?;
         file.write_all(bytes)?;
         std::fs::rename(&draft, path)
     };

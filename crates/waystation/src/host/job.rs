@@ -123,7 +123,7 @@ impl Job {
 
     /// Since when a human keeps it waiting.
     pub(super) fn deferred_since_ms(&self) -> Option<i64> {
-        self.defer.since.map(|since| since.as_ms())
+        self.defer.since.map(Timestamp::as_ms)
     }
 }
 
@@ -194,7 +194,8 @@ mod tests {
     #[test]
     fn names_from_outside_never_become_paths_or_options() {
         let folder = Path::new("/tmp");
-        for bad in ["", ".", "..", "../x", "-x", "--dangerously", "a b", "$(id)", "a\n", "a;b", "é"] {
+        for bad in ["", ".", "..", "../x", "-x", "--dangerously", "a b", "$(id)", "a\n", "a;b", "é"]
+        {
             assert!(session(bad, "ok", "/").session(folder).is_none(), "{bad:?}");
             let seen = session("ok", bad, "/").session(folder).unwrap();
             assert_eq!(seen.vendor_id, None, "{bad:?}");

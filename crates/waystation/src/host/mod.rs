@@ -14,9 +14,7 @@ mod lanes;
 mod limits;
 mod reports;
 mod run;
-#[cfg(test)]
-mod tests;
 
-pub(crate) use claims::Host;
+pub(crate) use claims::{Host, has_keepers};
 pub(crate) use door::Door;
 pub(crate) use lanes::Installed;

@@ -20,13 +20,16 @@ use super::limits::{
 };
 use super::reports::{Heard, Report, Work};
 
+/// Why a wake waits for a turn to end, as the hub knows it.
+const TURN_RUNNING: &str = "turn_running";
+
 /// One wake in work.
 pub(super) struct Run<'a, C> {
     host: &'a Host<C>,
     work: &'a Work,
     stop: &'a CancellationToken,
-    /// What the hub was last told that the wake waits for, and when.
-    waits: parking_lot::Mutex<Option<(&'static str, i64)>>,
+    /// When the hub was last told that the wake waits for a turn to end.
+    waits_since_ms: parking_lot::Mutex<Option<i64>>,
 }
 
 /// A session that could be woken, with what was seen of it.
@@ -45,12 +48,12 @@ enum Next {
 impl<'a, C: Clis> Run<'a, C> {
     /// Work on a wake that was claimed.
     pub(super) fn new(host: &'a Host<C>, work: &'a Work, stop: &'a CancellationToken) -> Self {
-        Self { host, work, stop, waits: parking_lot::Mutex::default() }
+        Self { host, work, stop, waits_since_ms: parking_lot::Mutex::default() }
     }
 
     /// Works on the wake as soon as nobody else works on one of the same agent.
     pub(super) async fn to_the_end(&self, turn: &Mutex<()>) {
-        let waiting = Report::deferred("turn_running", None);
+        let waiting = Report::deferred(TURN_RUNNING, None);
         let _turn = tokio::select! {
             turn = self.keeping(&waiting, turn.lock()) => turn,
             () = self.stop.cancelled() => return,
@@ -79,12 +82,16 @@ impl<'a, C: Clis> Run<'a, C> {
             },
             Step::StartNew => self.start_new(ladder, job).await,
             Step::VerifyArrival { lane } => self.verify(ladder, job, lane, &known).await,
-            Step::WaitForTurnEnd { .. } => {
-                self.wait("turn_running", None, BUSY_LOOK_EVERY).await
-            }
-            Step::Defer { until_ms, reason } => {
+            Step::WaitForTurnEnd { .. } => self.wait_for_turn_end().await,
+            Step::AskAgain { lane, until_ms } => {
                 let pause = until_ms.saturating_sub(now_ms).max(0).unsigned_abs();
-                self.wait(reason, Some(until_ms), Duration::from_millis(pause)).await
+                let handing = Report::handing(lane, "");
+                self.pause(&handing, Duration::from_millis(pause)).await
+            }
+            // The hub hands it out again then, to whoever can reach the agent by that time.
+            Step::Defer { until_ms, reason } => {
+                self.tell(&Report::deferred(reason, Some(until_ms))).await;
+                Next::Done
             }
             Step::Queue { reason } => {
                 let until_ms = now_ms.saturating_add(QUEUE_LOOK_MS);
@@ -228,8 +235,8 @@ impl<'a, C: Clis> Run<'a, C> {
             began = began => began,
             () = self.stop.cancelled() => false,
         };
-        let has_begun = began
-            || cli.has_arrived(&after(session, handed), &notice.wake_id).await == Some(true);
+        let has_begun =
+            began || cli.has_arrived(&after(session, handed), &notice.wake_id).await == Some(true);
         if has_begun {
             self.tell_at_last(&Report::turn_started(lane, name)).await;
         } else {
@@ -286,12 +293,7 @@ impl<'a, C: Clis> Run<'a, C> {
     }
 
     /// Opens the session that a started program runs as.
-    async fn open(
-        &self,
-        job: &Job,
-        session: &Session,
-        session_id: Option<&str>,
-    ) -> Option<Opened> {
+    async fn open(&self, job: &Job, session: &Session, session_id: Option<&str>) -> Option<Opened> {
         let who = Who {
             agent: &job.agent_id,
             runtime: session.runtime.name(),
@@ -342,27 +344,33 @@ impl<'a, C: Clis> Run<'a, C> {
         }
     }
 
-    /// Waits, with the hub knowing why, until it is time or something happens.
-    async fn wait(&self, reason: &'static str, until_ms: Option<i64>, pause: Duration) -> Next {
+    /// Waits for a turn to end, with the hub knowing it.
+    async fn wait_for_turn_end(&self) -> Next {
+        let waiting = Report::deferred(TURN_RUNNING, None);
         let now_ms = self.now_ms();
-        let renewed_ms = now_ms.saturating_sub(ms(LEASE_RENEW_EVERY));
-        let waiting = Report::deferred(reason, until_ms);
-        let is_known = until_ms.is_none()
-            && self.waits.lock().is_some_and(|(said, at_ms)| said == reason && at_ms > renewed_ms);
-        if !is_known {
-            match self.tell(&waiting).await {
-                Heard::GoOn => *self.waits.lock() = Some((reason, now_ms)),
-                Heard::LetGo | Heard::Stopping => return Next::Done,
-            }
+        let said_ms = *self.waits_since_ms.lock();
+        if said_ms.is_some_and(|said_ms| now_ms - said_ms < ms(LEASE_RENEW_EVERY)) {
+            return self.pause_for(BUSY_LOOK_EVERY).await;
         }
-        let pause = async {
-            tokio::select! {
-                () = sleep(pause) => {}
-                () = self.work.news.notified() => {}
-                () = self.stop.cancelled() => {}
-            }
-        };
-        self.keeping(&waiting, pause).await;
+        let next = self.pause(&waiting, BUSY_LOOK_EVERY).await;
+        *self.waits_since_ms.lock() = Some(now_ms);
+        next
+    }
+
+    /// Tells the hub something, and goes on when it is time or something happens.
+    async fn pause(&self, said: &Report, pause: Duration) -> Next {
+        match self.tell(said).await {
+            Heard::GoOn => self.keeping(said, self.pause_for(pause)).await,
+            Heard::LetGo | Heard::Stopping => Next::Done,
+        }
+    }
+
+    async fn pause_for(&self, pause: Duration) -> Next {
+        tokio::select! {
+            () = sleep(pause) => {}
+            () = self.work.news.notified() => {}
+            () = self.stop.cancelled() => {}
+        }
         Next::GoOn
     }
 

@@ -200,7 +200,7 @@ fn after_a_crash_the_records_are_asked_first_and_silence_is_no_leave_to_repeat()
     for _ in 0..100 {
         match next(&mut ladder, &idle, now_ms) {
             step if step == verify => ladder.learn(Outcome::Arrival(None), now_ms),
-            Step::Defer { until_ms, .. } => now_ms = until_ms,
+            Step::AskAgain { until_ms, .. } => now_ms = until_ms,
             step => {
                 assert_eq!(step, Step::Fail { reason: "arrival_unknown", is_final: true });
                 return;

@@ -3,9 +3,16 @@
 //! This crate knows nothing of the hub: it is told about sessions and notices, and says what it saw.
 
 pub mod ladder;
+mod clock;
+pub mod human;
+pub mod keeper;
+pub mod keys;
 pub mod lanes;
 pub mod limits;
+pub mod modes;
 pub mod process;
+pub mod pty;
+pub mod screen;
 pub mod session;
 
 pub use ladder::{Candidate, Courtesy, Ladder, Outcome, Step, Terms};

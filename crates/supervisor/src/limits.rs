@@ -1,5 +1,9 @@
 //! The maximums of this crate. Units stand last in the name.
 
+mod keeper;
+
+pub use keeper::*;
+
 use std::time::Duration;
 
 /// Ancestors of a hook that are looked at to find the CLI that called it.

@@ -8,8 +8,11 @@ mod failure;
 mod logs;
 mod output;
 mod owner;
+mod paint;
 mod paths;
 mod reach;
+mod surroundings;
+mod table;
 
 use std::process::ExitCode;
 

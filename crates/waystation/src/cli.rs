@@ -1,10 +1,14 @@
 //! The command line. Operations come from the catalogue; these are their friendly spellings.
 
+mod agents;
 mod chats;
 mod hook;
 
 use std::path::PathBuf;
 
+pub(crate) use agents::{
+    AgentsArgs, AgentsCommand, ConnectArgs, DoctorArgs, PolicyArgs, ReviewCommand, WakeArgs,
+};
 pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
@@ -122,6 +126,15 @@ pub(crate) enum Command {
         #[arg(long)]
         cursor: Option<String>,
     },
+    /// Connect Codex and Claude Code: shows what changes in their files, asks, and keeps copies.
+    Connect(ConnectArgs),
+    /// See which agent programs can be woken here, and what to do where one cannot.
+    Doctor(DoctorArgs),
+    /// See who is there, and how each was last woken.
+    Agents(AgentsArgs),
+    /// Let one agent review another's work.
+    #[command(subcommand)]
+    Review(ReviewCommand),
     /// List agent sessions.
     Sessions {
         /// Leave out sessions that are offline.

@@ -12,6 +12,8 @@ pub(super) const COMMAND_TIME_MAX: Duration = Duration::from_secs(20);
 pub(super) const EXEC_START_TIME_MAX: Duration = Duration::from_secs(30);
 /// How long a private app server may take until it answers.
 pub(super) const SERVER_START_TIME_MAX: Duration = Duration::from_secs(20);
+/// How long a private app server may take to end when it is asked to.
+pub(super) const SERVER_END_TIME_MAX: Duration = Duration::from_secs(3);
 /// How often files that Codex writes are looked at.
 pub(super) const WATCH_INTERVAL: Duration = Duration::from_millis(15);
 /// Size of one message of an app server.

@@ -167,6 +167,12 @@ impl TestHub {
     #[must_use]
     pub async fn restart(self) -> Self {
         let settings = self.hub.settings.clone();
+        self.restart_with(settings).await
+    }
+
+    /// The same, with other settings.
+    #[must_use]
+    pub async fn restart_with(self, settings: Settings) -> Self {
         let clock = Arc::clone(&self.clock);
         let place = self.end().await;
         Self::open(place, settings, clock)

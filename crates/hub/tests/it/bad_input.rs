@@ -94,7 +94,7 @@ fn sample(operation: &str, thread: &str) -> Value {
         "add_participants" => json!({ "thread_id": thread, "participants": ["author"] }),
         "remove_participants" => json!({ "thread_id": thread, "participants": ["nobody"] }),
         "heartbeat_session" => json!({ "runtime": "codex_cli" }),
-        "issue_token" => json!({ "agent_id": "x" }),
+        "issue_token" | "set_wake_policy" | "get_wake_policy" => json!({ "agent_id": "x" }),
         "revoke_token" => json!({ "jti": "x" }),
         "list_chats" => json!({ "source": "imported" }),
         "add_messages" => json!({ "source": "imported", "facts": {} }),

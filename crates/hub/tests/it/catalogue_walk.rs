@@ -262,6 +262,18 @@ pub(crate) const MATRIX: &[Row] = &[
         input: |_| json!({}),
     },
     Row {
+        operation: "set_wake_policy",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |o| json!({ "agent_id": o.caller, "policy": { "on": ["mention"] } }),
+    },
+    Row {
+        operation: "get_wake_policy",
+        about: About::OwnWorkspace,
+        roles: SEERS,
+        input: |o| json!({ "agent_id": o.caller }),
+    },
+    Row {
         operation: "issue_token",
         about: About::OwnWorkspace,
         roles: OPERATOR,

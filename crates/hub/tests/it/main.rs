@@ -25,6 +25,7 @@ mod summary;
 mod threads_spec;
 mod tokens;
 mod waiting;
+mod wake_policy;
 mod world;
 
 /// Runs one story on SQLite and on PostgreSQL.

@@ -31,13 +31,23 @@ pub(crate) fn person(environment: &Environment, workspace: &str) -> Greeting {
 /// Who a stdio client speaks for: what its parent's environment says, else the agent `local`.
 pub(crate) fn agent(environment: &Environment) -> Greeting {
     Greeting {
-        token: environment.get("token"),
+        token: environment.token(),
         agent: environment.get("agent"),
         workspace: environment.get("workspace_id"),
         session: environment.get("session"),
         role: environment.get("role"),
         operator: false,
     }
+}
+
+/// The same for a client whose configuration says whom it serves, where nothing else does: the token,
+/// then the agent named in the environment, then this name, then `local`.
+pub(crate) fn agent_as(environment: &Environment, name: Option<&str>) -> Greeting {
+    let mut greeting = agent(environment);
+    if greeting.token.is_none() && greeting.agent.is_none() {
+        greeting.agent = name.map(str::to_owned);
+    }
+    greeting
 }
 
 /// Connects to the owner, starting one if need be.
@@ -94,7 +104,7 @@ fn start_owner(place: &Place) -> Result<()> {
         command.arg("--config").arg(config);
     }
     // The owner serves everyone: whoever happens to start it must not lend it an identity.
-    for name in ["TOKEN", "AGENT", "WORKSPACE_ID", "SESSION", "ROLE"] {
+    for name in ["TOKEN", "TOKEN_FILE", "AGENT", "WORKSPACE_ID", "SESSION", "ROLE", "WAKE_ID"] {
         command.env_remove(format!("WAYSTATION_{name}"));
     }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);

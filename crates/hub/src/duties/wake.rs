@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol::limits::wake as limits;
+use protocol::{Timestamp, WakeId};
 use store::{StoreError, Tx};
 use tokio_util::sync::CancellationToken;
 
@@ -118,30 +119,25 @@ impl Follower {
     async fn go_on(&mut self, hub: &Arc<Hub>, upto: i64, candidates: Vec<Candidate>) -> Result<()> {
         let is_far = upto - self.durable_upto >= limits::WAKE_CURSOR_ROWS_MAX;
         if !candidates.is_empty() || is_far {
-            let (entropy, base, now) = (hub.entropy(), hub.settings.wake.policy(), hub.now());
-            let asked = hub
-                .store
+            let candidates = Arc::new(candidates);
+            let (asking, entropy) = (Arc::clone(&candidates), hub.entropy());
+            let (base, now) = (hub.settings.wake.policy(), hub.now());
+            hub.store
                 .write(move |tx| {
-                    let mut asked = Vec::new();
-                    for candidate in &candidates {
-                        let got = candidate.ask(tx, &base, now, &*entropy)?;
-                        if let Some(Requested::New(id)) = got {
-                            enter(tx, candidate, id.to_string(), now, &*entropy)?;
-                        }
-                        if matches!(got, Some(Requested::New(_) | Requested::Raised(_))) {
-                            asked.push((candidate.workspace.clone(), candidate.agent.clone()));
+                    for candidate in &*asking {
+                        let asked = candidate.ask(tx, &base, now, &*entropy)?;
+                        if let Some(Requested::New(id)) = asked {
+                            enter(tx, candidate, id, now, &*entropy)?;
                         }
                     }
-                    tx.set_fact(CURSOR, &upto.to_string())?;
-                    Ok::<_, Error>(asked)
+                    Ok::<_, Error>(tx.set_fact(CURSOR, &upto.to_string())?)
                 })
                 .await?;
             self.durable_upto = upto;
-            if !asked.is_empty() {
-                hub.audit_bell.notify_one();
-            }
-            for (workspace, agent) in &asked {
-                hub.wakes.ring(workspace, agent);
+            hub.audit_bell.notify_one();
+            // Whoever waits looks for itself; another hub may have asked for the wake a moment ago.
+            for candidate in &*candidates {
+                hub.wakes.ring(&candidate.workspace, &candidate.agent);
             }
         }
         self.upto = upto;
@@ -172,13 +168,13 @@ fn begin(tx: &mut Tx<'_>) -> Result<i64> {
 fn enter(
     tx: &mut Tx<'_>,
     candidate: &Candidate,
-    wake: String,
-    now: protocol::Timestamp,
+    wake: WakeId,
+    now: Timestamp,
     entropy: &dyn Entropy,
 ) -> Result<()> {
     let identity = Identity::of_service(&candidate.workspace, ACTOR, now, entropy);
     let request = Commitment::request(&identity.salt, &[]);
     let detail = serde_json::json!({ "agent_id": candidate.agent });
-    let change = Change::of(wake.clone(), wake).with_detail(detail.to_string());
+    let change = Change::of(wake.to_string(), wake).with_detail(detail.to_string());
     change.enter(tx, &identity, ACTION, &request).map(drop)
 }

@@ -6,6 +6,7 @@ mod backup;
 mod call;
 mod connect;
 mod docs;
+pub(crate) mod hook;
 mod doctor;
 mod import;
 mod link;
@@ -18,6 +19,7 @@ mod shell;
 mod tail;
 mod token;
 mod up;
+mod wait;
 
 use std::process::ExitCode;
 
@@ -76,6 +78,8 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Restore { file, verify } => {
             backup::restore(&place, &global, &file, verify).await?;
         }
+        Command::Wait(args) => return Ok(wait::run(&place, &args).await),
+        Command::Hook(command) => return Ok(hook::run(&place, command).await),
         Command::Doctor(args) => return doctor::run(&place, &global, &args).await,
         Command::Agents(args) => agents::run(&place, &global, args).await?,
         Command::Review(command) => review::run(&place, &global, command).await?,

@@ -1,0 +1,139 @@
+//! An app server of a session's own.
+//!
+//! On the shared one, tools and hooks run in the environment of whoever started it first, and so
+//! with another agent's token. A private one has the session's environment, and all that happens on
+//! its socket belongs to that session.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tokio::process::{Child, Command};
+use tokio::time::{sleep, timeout};
+
+use super::limits::{SERVER_START_TIME_MAX, THREAD_UNLOAD_SECONDS, WATCH_INTERVAL};
+use super::socket::Connection;
+
+/// The name of its socket, beside that of the keeper.
+pub const SOCKET_NAME: &str = "codex.sock";
+
+/// Where the private socket of a session lies, given that of its keeper.
+pub fn socket_beside(keeper: &Path) -> PathBuf {
+    keeper.with_file_name(SOCKET_NAME)
+}
+
+/// The arguments of a terminal's Codex that make it use a private app server; `None` when the person
+/// chose another one, or does not start a terminal at all.
+pub fn client_args(args: &[OsString], socket: &Path) -> Option<Vec<OsString>> {
+    let has = |names: &[&str]| args.iter().any(|word| names.iter().any(|name| word == name));
+    if has(&["--remote", "--no-daemon", "--help", "-h", "--version", "-V"]) {
+        return None;
+    }
+    let is_other = args.first().is_some_and(|first| {
+        let first = first.to_string_lossy();
+        !first.starts_with('-') && OTHER_COMMANDS.contains(&first.as_ref())
+    });
+    if is_other {
+        return None;
+    }
+    let is_resuming = args.first().is_some_and(|first| first == "resume" || first == "fork");
+    let (head, rest) = args.split_at_checked(usize::from(is_resuming))?;
+    let mut address = OsString::from("unix://");
+    address.push(socket);
+    let ours = [OsString::from("--remote"), address];
+    Some(head.iter().chain(&ours).chain(rest).cloned().collect())
+}
+
+/// Starts an app server and waits until it answers.
+///
+/// `command` is a bare Codex that has the session's environment and folder. The caller keeps the
+/// child, and ends it with the terminal.
+pub async fn start(mut command: Command, socket: &Path, log: &Path) -> std::io::Result<Child> {
+    let open = || File::options().create(true).append(true).mode(0o600).open(log);
+    let mut address = OsString::from("unix://");
+    address.push(socket);
+    command
+        .args(["app-server", "-c", &format!("thread_unload_delay_secs={THREAD_UNLOAD_SECONDS}")])
+        .args([OsString::from("--listen"), address])
+        .stdin(Stdio::null())
+        .stdout(open()?)
+        .stderr(open()?)
+        .process_group(0)
+        .kill_on_drop(true);
+    let mut child = command.spawn()?;
+    let answers = async {
+        loop {
+            if Connection::open(socket).await.is_ok() {
+                return true;
+            }
+            if !matches!(child.try_wait(), Ok(None)) {
+                return false;
+            }
+            sleep(WATCH_INTERVAL).await;
+        }
+    };
+    match timeout(SERVER_START_TIME_MAX, answers).await {
+        Ok(true) => Ok(child),
+        Ok(false) => Err(std::io::Error::other("Codex' app server ended at once; see its log")),
+        Err(_) => Err(std::io::ErrorKind::TimedOut.into()),
+    }
+}
+
+/// Commands of Codex that open no terminal, or manage app servers themselves.
+const OTHER_COMMANDS: [&str; 27] = [
+    "agents",
+    "exec",
+    "e",
+    "review",
+    "login",
+    "logout",
+    "mcp",
+    "plugin",
+    "app-server",
+    "remote-control",
+    "completion",
+    "update",
+    "doctor",
+    "sandbox",
+    "debug",
+    "apply",
+    "a",
+    "queue",
+    "archive",
+    "delete",
+    "migrate-rollouts",
+    "migrate-nfs-db",
+    "unarchive",
+    "cloud",
+    "exec-server",
+    "features",
+    "help",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(text: &str) -> Option<String> {
+        let words: Vec<OsString> = text.split_ascii_whitespace().map(OsString::from).collect();
+        let all = client_args(&words, Path::new("/run/s/codex.sock"))?;
+        Some(all.join(std::ffi::OsStr::new(" ")).into_string().unwrap())
+    }
+
+    #[test]
+    fn a_terminal_is_led_to_its_own_app_server() {
+        assert_eq!(args("").unwrap(), "--remote unix:///run/s/codex.sock");
+        assert_eq!(args("-m o3 fix").unwrap(), "--remote unix:///run/s/codex.sock -m o3 fix");
+        assert_eq!(
+            args("resume --last").unwrap(),
+            "resume --remote unix:///run/s/codex.sock --last"
+        );
+        assert_eq!(args("exec hello"), None);
+        assert_eq!(args("--no-daemon"), None);
+        assert_eq!(args("--remote unix:///other"), None);
+        let keeper = Path::new("/data/run/sess_1/keeper.sock");
+        assert_eq!(socket_beside(keeper), Path::new("/data/run/sess_1/codex.sock"));
+    }
+}

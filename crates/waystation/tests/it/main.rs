@@ -6,6 +6,7 @@
     reason = "a test that is surprised fails"
 )]
 
+mod agent_programs;
 mod auth;
 mod authority;
 mod backup;
@@ -15,6 +16,7 @@ mod chats;
 mod cli;
 mod client_certificates;
 mod config;
+mod connect;
 mod database;
 mod database_tls;
 mod disk;

@@ -87,7 +87,7 @@ fn set_server(document: &mut DocumentMut, station: &Station, changes: &mut Chang
     for (key, item) in wanted {
         let same = server.get(key).is_some_and(|found| plain(found) == plain(&item));
         if !same {
-            server.insert(key, item);
+            *server.entry(key).or_insert(Item::None) = item;
         }
     }
     Ok(())
@@ -163,13 +163,14 @@ fn unset_notify(document: &mut DocumentMut, left: &mut Vec<String>) {
     }
 }
 
-/// Writes the notification; a comment beside it stays.
+/// Writes the notification; comments above and beside it stay.
 fn put_notify(document: &mut DocumentMut, words: Vec<String>) {
     let mut wanted = Value::from(list(words));
-    if let Some(before) = document.get("notify").and_then(Item::as_value) {
+    let item = document.entry("notify").or_insert(Item::None);
+    if let Some(before) = item.as_value() {
         *wanted.decor_mut() = before.decor().clone();
     }
-    document.insert("notify", Item::Value(wanted));
+    *item = Item::Value(wanted);
 }
 
 /// What our notification calls afterwards, if `notify` is ours.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use waystation_supervisor::{Activity, AgentCli, Lane, LaneError, Life};
+use waystation_supervisor::{Activity, AgentCli, Lane, LaneError, Life, Session};
 
 use crate::fake::{Fake, Habit, ID, begin_rollout};
 use crate::{codex_with, gone, notice, session};
@@ -153,6 +153,15 @@ async fn the_session_s_own_server_is_asked_before_the_shared_one() {
     session.keeper = Some(run.join("keeper.sock"));
     codex.hand(Lane::CodexSocket, &session, &notice("wk_1")).await.unwrap();
     assert_eq!((own.asked("turn/start").len(), shared.asked("turn/start").len()), (1, 0));
+
+    // People go on to another thread in the same terminal: what it shows counts.
+    let left = "01a1dfac-c6ae-7861-9fab-bcfdd1d9c000";
+    own.set(|state| state.status = json!({"type": "idle"}));
+    let before = Session { vendor_id: Some(left.to_owned()), ..session.clone() };
+    assert_eq!(codex.look(&before).await.lanes, [Lane::CodexSocket, Lane::CodexQueue]);
+    let handed = codex.hand(Lane::CodexSocket, &before, &notice("wk_3")).await.unwrap();
+    assert_eq!(handed.vendor_id.as_deref(), Some(ID));
+    assert_eq!(codex.has_arrived(&before, "wk_3").await, Some(true));
 
     // A thread that its own server has let go of is looked for on the shared one.
     own.set(|state| state.is_loaded = false);

@@ -84,9 +84,7 @@ fn a_hub_that_is_killed_at_any_stage_of_a_wake_loses_and_doubles_nothing() {
         post(&operator, &thread, stage);
         stand_in::trigger(&operator, &thread, "reader");
         if stage != "before the claim" {
-            stand_in::until(stage, || {
-                (stand_in::lines(&home, is_at).len() > before).then_some(())
-            });
+            stand_in::until(stage, || (stand_in::lines(&home, is_at).len() > before).then_some(()));
         }
         hub.signal(Signal::KILL);
         hub.wait();

@@ -10,16 +10,15 @@ use crate::stats;
 use crate::table::{self, Bar, Row};
 
 /// Rows 17.
-pub(super) async fn measure(house: &House, wakes: usize) -> Result<Vec<Row>> {
-    let agent = house.run(Cli::Codex, "coder").await?;
+pub(super) async fn measure(house: &House, agent: &Agent, wakes: usize) -> Result<Vec<Row>> {
     // The first turn of a conversation sets things up; both ways profit from it.
-    wake(house, &agent).await?;
-    let session = house.session(&agent).await?.context("the session is gone")?;
+    wake(house, agent).await?;
+    let session = house.session(agent).await?.context("the session is gone")?;
     let thread = word(&session, "vendor_session_id").to_owned();
     let mut pair = Pair { ours: Vec::new(), theirs: Vec::new() };
     for round in 0..wakes {
-        let ours = wake(house, &agent).await?;
-        let theirs = queue(house, &agent, &thread, round).await?;
+        let ours = wake(house, agent).await?;
+        let theirs = queue(house, agent, &thread, round).await?;
         table::say(&format!("  codex: {ours:.0} ms, by its own queue {theirs:.0} ms"));
         pair.ours.push(ours);
         pair.theirs.push(theirs);
@@ -50,7 +49,7 @@ async fn wake(house: &House, agent: &Agent) -> Result<f64> {
 async fn queue(house: &House, agent: &Agent, thread: &str, round: usize) -> Result<f64> {
     let text = format!("queued by itself, number {round}.");
     let after = house.model.heard();
-    let mut command = house.command(&agent.home, &house.cli(Cli::Codex));
+    let mut command = house.command(Cli::Codex, &house.cli(Cli::Codex));
     command.args(["queue", "--thread", thread, "--message", &text]);
     let began_us = now_us();
     let done = tokio::task::spawn_blocking(move || command.output()).await??;

@@ -151,7 +151,8 @@ pub(crate) async fn stop_owner(place: &Place, workspace: &str) -> Result<bool> {
     Ok(true)
 }
 
-async fn owner_info(place: &Place, workspace: &str) -> Result<Option<OwnerInfo>> {
+/// What the owner says of itself, if one answers.
+pub(crate) async fn owner_info(place: &Place, workspace: &str) -> Result<Option<OwnerInfo>> {
     let greeting = person(&Environment::default(), workspace);
     let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await else {
         return Ok(None);

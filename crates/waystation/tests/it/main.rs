@@ -6,6 +6,7 @@
     reason = "a test that is surprised fails"
 )]
 
+mod agent_programs;
 mod auth;
 mod authority;
 mod backup;
@@ -16,6 +17,7 @@ mod claude_hooks;
 mod cli;
 mod client_certificates;
 mod config;
+mod connect;
 mod database;
 mod database_tls;
 mod disk;

@@ -2,11 +2,11 @@
 //!
 //! This crate knows nothing of the hub: it is told about sessions and notices, and says what it saw.
 
-pub mod ladder;
 mod clock;
 pub mod human;
 pub mod keeper;
 pub mod keys;
+pub mod ladder;
 pub mod lanes;
 pub mod limits;
 pub mod modes;

@@ -7,6 +7,7 @@
 )]
 
 mod agent_programs;
+mod agents;
 mod auth;
 mod authority;
 mod backup;
@@ -20,6 +21,7 @@ mod connect;
 mod database;
 mod database_tls;
 mod disk;
+mod doctor;
 mod fair;
 mod first_start;
 mod guard;
@@ -32,6 +34,7 @@ mod listen;
 mod owner;
 mod program;
 mod rest;
+mod review;
 mod secrets;
 mod signals;
 mod stdio;

@@ -315,6 +315,25 @@ impl Error {
                  orchestrator"
                     .to_owned(),
             ),
+            Self::WakeFailed { .. }
+            | Self::UnmanagedRuntime { .. }
+            | Self::HumanInputCollision { .. } => self.wake_hint(),
+            Self::IdempotencyConflict { seq } => Some(format!(
+                "message {seq} of this thread has that key; use a new key for new content"
+            )),
+            Self::Store(StoreError::Full) => Some(
+                "free some room on the disk of the data folder; reading still works".to_owned(),
+            ),
+            Self::Store(StoreError::Overloaded | StoreError::Unreachable(_)) | Self::Overloaded => {
+                Some("send the same request again; an idempotency_key makes that safe".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// What to do about an agent that is not woken.
+    fn wake_hint(&self) -> Option<String> {
+        match self {
             Self::WakeFailed { .. } => Some(
                 "start the agent with `waystation run`, or wait: its messages are kept, and \
                  list_wakes shows what was tried"
@@ -327,15 +346,6 @@ impl Error {
             Self::HumanInputCollision { .. } => Some(
                 "leave on_human_input out, and the wake waits until the human pauses".to_owned(),
             ),
-            Self::IdempotencyConflict { seq } => Some(format!(
-                "message {seq} of this thread has that key; use a new key for new content"
-            )),
-            Self::Store(StoreError::Full) => Some(
-                "free some room on the disk of the data folder; reading still works".to_owned(),
-            ),
-            Self::Store(StoreError::Overloaded | StoreError::Unreachable(_)) | Self::Overloaded => {
-                Some("send the same request again; an idempotency_key makes that safe".to_owned())
-            }
             _ => None,
         }
     }

@@ -28,3 +28,5 @@ pub const TRANSCRIPT_LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const TRANSCRIPT_LOOK_EVERY: Duration = Duration::from_millis(25);
 /// Bytes of a started process' log that are searched for the beginning of its turn.
 pub const STARTED_LOG_BYTES_MAX: u64 = 256 * 1024;
+/// How long a human must have been quiet before anything is typed, unless somebody says otherwise.
+pub const QUIET_DEFAULT: Duration = Duration::from_secs(20);

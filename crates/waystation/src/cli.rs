@@ -3,6 +3,7 @@
 mod agents;
 mod chats;
 mod hook;
+mod run;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ pub(crate) use agents::{
 pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
+pub(crate) use run::{AttachArgs, RunArgs};
 
 /// A self-hosted hub where agents, people and services meet in durable threads.
 ///
@@ -135,6 +137,10 @@ pub(crate) enum Command {
     /// Let one agent review another's work.
     #[command(subcommand)]
     Review(ReviewCommand),
+    /// Run an agent's program in a terminal that can be left and come back to: `waystation run NAME -- codex`.
+    Run(RunArgs),
+    /// Come back to an agent's terminal; leave it again with Ctrl-] d.
+    Attach(AttachArgs),
     /// List agent sessions.
     Sessions {
         /// Leave out sessions that are offline.
@@ -205,6 +211,9 @@ pub(crate) enum Command {
     /// Own the data folder for as long as somebody needs it.
     #[command(hide = true)]
     Owner,
+    /// Own an agent's terminal; what to run comes on stdin.
+    #[command(hide = true)]
+    Keeper,
 }
 
 #[derive(Clone, Debug, Default, Args)]

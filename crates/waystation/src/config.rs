@@ -41,10 +41,10 @@ pub(crate) struct Config {
     pub(crate) identity: IdentityConfig,
     /// How links reach their services.
     pub(crate) links: LinksConfig,
-    /// Waking agents.
-    pub(crate) wake: WakeConfig,
     /// How this machine runs agents.
     pub(crate) host: HostConfig,
+    /// Waking agents.
+    pub(crate) wake: WakeConfig,
     /// What is logged.
     pub(crate) log: LogConfig,
 }
@@ -62,8 +62,8 @@ impl Default for Config {
             limits: LimitsConfig::default(),
             identity: IdentityConfig::default(),
             links: LinksConfig::default(),
-            wake: WakeConfig::default(),
             host: HostConfig::default(),
+            wake: WakeConfig::default(),
             log: LogConfig::default(),
         }
     }

@@ -97,6 +97,19 @@ class Place:
         self.terminals[agent] = terminal
         return terminal
 
+    def trust_hooks(self, agent: str) -> None:
+        """Does what Codex asks a person once, before it runs hooks that it has not seen."""
+        terminal = self.terminals[agent]
+        asked = lambda: "Hooks need review" in terminal.text()
+        until("Codex asks about its hooks, or is ready", 60, lambda: asked() or self.is_idle(agent))
+        if asked():
+            terminal.press(b"\x1b[B")
+            terminal.enter()
+
+    def is_idle(self, agent: str) -> bool:
+        sessions = self.call("list_sessions")["sessions"]
+        return any(session["agent_id"] == agent and session["status"] == "idle" for session in sessions)
+
     def heard(self) -> list[dict]:
         lines = self.journal.read_text().splitlines() if self.journal.exists() else []
         return [json.loads(line) for line in lines]

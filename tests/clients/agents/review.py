@@ -95,9 +95,9 @@ def main() -> None:
         place.move_in("reviewer", "claude")
         place.run("coder", "codex")
         place.run("reviewer", "claude")
+        place.trust_hooks("coder")
         for agent in ("coder", "reviewer"):
-            ready = lambda: any(s["agent_id"] == agent and s["status"] == "idle" for s in place.call("list_sessions")["sessions"])
-            until(f"{agent} is there", 60, ready)
+            until(f"{agent} has nothing to do", 60, lambda: place.is_idle(agent))
         thread = review(place)
         check_thread(place, thread)
         check_wakes(place, thread)

@@ -58,6 +58,10 @@ class Terminal:
             os.write(self.side, key.encode())
             time.sleep(pause_s)
 
+    def press(self, keys: bytes) -> None:
+        """Presses a key that is more than one byte."""
+        os.write(self.side, keys)
+
     def enter(self) -> None:
         """Sends the line. CLIs take a quick Enter for a part of a paste."""
         time.sleep(0.4)

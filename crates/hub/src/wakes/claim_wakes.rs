@@ -31,6 +31,8 @@ pub struct ClaimWakes {
     /// How many wakes, at most 16.
     #[schemars(range(min = 1, max = limits::WAKES_CLAIMED_MAX))]
     limit: Option<u32>,
+    /// Whether you have just started and hold nothing: what you held before is given out again at once.
+    restarted: Option<bool>,
 }
 
 /// What there is to do.
@@ -52,14 +54,17 @@ impl Operation for ClaimWakes {
     async fn run(self, call: &Call) -> Result<ClaimWakesOutput> {
         validate::name(&self.host).field("host")?;
         let wait_ms = wait_ms("wait_ms", self.wait_ms)?;
-        let limit = match self.limit.unwrap_or(limits::WAKES_CLAIMED_MAX) {
-            limit @ 1..=limits::WAKES_CLAIMED_MAX => usize::try_from(limit).unwrap_or(1),
-            _ => {
-                let reason = format_args!("must be from 1 to {}", limits::WAKES_CLAIMED_MAX);
-                return Err(Error::invalid("limit", reason));
-            }
-        };
+        let limit = self.limit.unwrap_or(limits::WAKES_CLAIMED_MAX);
+        if !(1..=limits::WAKES_CLAIMED_MAX).contains(&limit) {
+            let reason = format_args!("must be from 1 to {}", limits::WAKES_CLAIMED_MAX);
+            return Err(Error::invalid("limit", reason));
+        }
+        let limit = usize::try_from(limit).unwrap_or(1);
         let workspace = call.caller().workspace_id.clone();
+        if self.restarted == Some(true) {
+            let (workspace, host) = (workspace.clone(), self.host.clone());
+            call.write(move |tx| Ok(Change::none(tx.release_wakes(&workspace, &host)?))).await?;
+        }
         let bell = call.hub.wakes.bell_of_all(&workspace);
         let mut pause = Pause::new(&call.hub, wait_ms);
         let mut is_first = true;

@@ -17,6 +17,7 @@ use crate::threads::rules;
 const SESSIONS_LOOKED_AT: usize = 50;
 
 /// A wake, as a host takes it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the answer by itself")]
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WakeJob {
     /// The wake; every notice carries it.

@@ -22,7 +22,7 @@ pub(crate) enum HookCommand {
     CodexNotify {
         #[command(flatten)]
         hook: HookArgs,
-        /// The program to call with the same words, and last what Codex says.
+        /// `--then` and the program that was there before with its arguments, and last what Codex says.
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },

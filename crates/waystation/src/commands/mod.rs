@@ -14,6 +14,7 @@ mod mcp;
 mod programs;
 mod progress;
 mod review;
+mod run;
 mod settings;
 mod shell;
 mod tail;
@@ -84,6 +85,9 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Agents(args) => agents::run(&place, &global, args).await?,
         Command::Review(command) => review::run(&place, &global, command).await?,
         Command::Connect(args) => return connect::run(&place, &global, &args).await,
+        Command::Run(args) => return run::run(&place, args).await,
+        Command::Attach(args) => return run::attach(&place, &args),
+        Command::Keeper => return run::keeper(&place).await,
         Command::Down => up::down(&place).await?,
         other => {
             let (operation, input) = friendly(other)?;

@@ -1,4 +1,4 @@
-//! Processes that a lane has started: their sessions are kept alive in the registry, with a fresh
+//! Processes that a lane starts: their sessions are kept alive in the registry, with a fresh
 //! token, for as long as they run; and found again when the host was started anew.
 
 use std::path::PathBuf;
@@ -28,17 +28,26 @@ pub(super) struct Child {
     pub(super) runtime: String,
     pub(super) vendor_session_id: Option<String>,
     pub(super) cwd: Option<PathBuf>,
-    pub(super) pid: u32,
-    pub(super) pid_started: u64,
-    pub(super) boot_id: String,
+    /// The process; none while it is being started.
+    pub(super) process: Option<Running>,
+}
+
+/// A process, as it is written down.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Running {
+    pid: u32,
+    pid_started: u64,
+    boot_id: String,
+}
+
+impl From<Process> for Running {
+    fn from(process: Process) -> Self {
+        let Process { pid, started_ticks: pid_started, boot_id } = process;
+        Self { pid, pid_started, boot_id }
+    }
 }
 
 impl Child {
-    fn process(&self) -> Process {
-        let boot_id = self.boot_id.clone();
-        Process { pid: self.pid, started_ticks: self.pid_started, boot_id }
-    }
-
     /// Writes it down, so that it is found again.
     pub(super) fn record(&self, place: &Place) -> Result<()> {
         let path = place.run_folder(&self.session_id).join(RECORD);
@@ -58,10 +67,14 @@ impl Child {
     }
 
     async fn report(&self, door: &Door, host: &str, status: &str) {
+        let running = self.process.as_ref();
         let mut input = json!({
             "agent_id": self.agent_id, "session_id": self.session_id, "runtime": self.runtime,
-            "status": status, "resumable": true, "host": host,
-            "pid": self.pid, "pid_started": self.pid_started, "boot_id": self.boot_id,
+            "status": status, "host": host,
+            "resumable": self.vendor_session_id.as_ref().map(|_| true),
+            "pid": running.map(|running| running.pid),
+            "pid_started": running.map(|running| running.pid_started),
+            "boot_id": running.map(|running| &running.boot_id),
             "vendor_session_id": self.vendor_session_id, "cwd": self.cwd,
         });
         if let Some(fields) = input.as_object_mut() {
@@ -89,6 +102,14 @@ impl Child {
         }
     }
 
+    /// It has ended, or never came about: its session is offline, and nothing is kept of it.
+    pub(super) async fn end(&self, door: &Door, place: &Place, host: &str) {
+        self.report(door, host, "offline").await;
+        if let Err(error) = self.forget(place) {
+            tracing::warn!(session = %self.session_id, %error, "a child could not be forgotten");
+        }
+    }
+
     fn forget(&self, place: &Place) -> Result<()> {
         let folder = place.run_folder(&self.session_id);
         for name in [RECORD, "token"] {
@@ -113,7 +134,12 @@ pub(super) async fn watch(
     host: String,
     stop: CancellationToken,
 ) {
-    let process = child.process();
+    let Some(running) = &child.process else {
+        // Whoever was starting it was killed. If it came about all the same, it says so itself.
+        return child.end(&door, &place, &host).await;
+    };
+    let Running { pid, pid_started: started_ticks, boot_id } = running.clone();
+    let process = Process { pid, started_ticks, boot_id };
     let mut look = interval(CHILD_LOOK_EVERY);
     let mut beat = interval(CHILD_HEARTBEAT_EVERY);
     // The first one comes at once: whoever is found again may have an old token.
@@ -131,8 +157,5 @@ pub(super) async fn watch(
             () = stop.cancelled() => return,
         }
     }
-    child.report(&door, &host, "offline").await;
-    if let Err(error) = child.forget(&place) {
-        tracing::warn!(session = %child.session_id, %error, "an ended child could not be forgotten");
-    }
+    child.end(&door, &place, &host).await;
 }

@@ -84,6 +84,7 @@ impl<C: Clis> Host<C> {
         }
         let mut jobs = JoinSet::new();
         let mut pause = HUB_PAUSE;
+        let mut is_new = true;
         while !stop.is_cancelled() {
             while jobs.try_join_next().is_some() {}
             let free = JOBS_MAX.saturating_sub(jobs.len());
@@ -95,12 +96,12 @@ impl<C: Clis> Host<C> {
                 continue;
             }
             let claimed = tokio::select! {
-                claimed = self.claim(free) => claimed,
+                claimed = self.claim(free, is_new) => claimed,
                 () = stop.cancelled() => break,
             };
             match claimed {
                 Ok(claimed) => {
-                    pause = HUB_PAUSE;
+                    (pause, is_new) = (HUB_PAUSE, false);
                     for job in claimed {
                         self.start(job, &mut jobs, &stop);
                     }
@@ -122,11 +123,15 @@ impl<C: Clis> Host<C> {
         while children.join_next().await.is_some() {}
     }
 
-    async fn claim(&self, free: usize) -> Result<Vec<Job>, CallError> {
-        let input = json!({
-            "host": self.id, "wait_ms": CLAIM_WAIT_MS, "limit": free.min(CLAIM_MAX),
-        });
-        let patience = Duration::from_millis(CLAIM_WAIT_MS) + ANSWER_PATIENCE;
+    /// Claims wakes, and waits for some; a host that is new at it waits only after the next look.
+    async fn claim(&self, free: usize, is_new: bool) -> Result<Vec<Job>, CallError> {
+        let wait_ms = if is_new { 0 } else { CLAIM_WAIT_MS };
+        let limit = free.min(CLAIM_MAX);
+        let mut input = json!({ "host": self.id, "wait_ms": wait_ms, "limit": limit });
+        if let Some(fields) = input.as_object_mut().filter(|_| is_new) {
+            fields.insert("restarted".to_owned(), true.into());
+        }
+        let patience = Duration::from_millis(wait_ms) + ANSWER_PATIENCE;
         let mut answer = self.door.call("claim_wakes", &input, patience).await?;
         let wakes = answer.get_mut("wakes").map(Value::take);
         let wakes = wakes.and_then(|wakes| serde_json::from_value::<Vec<Value>>(wakes).ok());

@@ -24,6 +24,8 @@ pub(super) const QUEUE_LOOK_MS: i64 = 15_000;
 pub(super) const TURN_PATIENCE: Duration = Duration::from_secs(30);
 /// How long a look at a session may take.
 pub(super) const LOOK_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the records may take to say whether a notice arrived.
+pub(super) const ARRIVAL_PATIENCE: Duration = Duration::from_secs(30);
 /// How long handing over may take before nobody knows what became of it.
 pub(super) const HAND_PATIENCE: Duration = Duration::from_mins(2);
 /// How often a started process is looked at.

@@ -8,6 +8,7 @@
 mod children;
 mod claims;
 mod door;
+mod hand;
 mod identity;
 mod job;
 mod lanes;

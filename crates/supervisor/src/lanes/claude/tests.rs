@@ -2,13 +2,17 @@
 //! lane with the agent CLIs.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
 use super::records::tests::{recorded, write};
-use super::*;
-use crate::session::{Process, Runtime};
+use super::{Claude, identity, start};
+use crate::session::{
+    Activity, AgentCli, Lane, LaneError, Life, Notice, Process, Program, Runtime, Session,
+};
 
 const VENDOR_ID: &str = "5cb018d2-9eb4-442a-b43d-375c7118819e";
 const PATIENCE: Duration = Duration::from_secs(20);

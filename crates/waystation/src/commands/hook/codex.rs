@@ -30,11 +30,7 @@ pub(super) async fn run(place: &Place, args: &HookArgs) -> Result<()> {
 /// Reports that a turn has ended, and calls whoever was called before us.
 pub(super) async fn notify(place: &Place, args: &HookArgs, words: &[String]) -> Result<()> {
     let (said, before_us) = words.split_last().context("Codex said nothing")?;
-    // `connect` marks where the program that was there before begins.
-    let before_us = match before_us.split_first() {
-        Some((mark, rest)) if mark == "--then" => rest,
-        _ => before_us,
-    };
+    let before_us = before_us.strip_prefix(&["--then".to_owned()]).unwrap_or(before_us);
     let chained = chain(before_us, said);
     let told = tell(place, args, said).await;
     chained.and(told)

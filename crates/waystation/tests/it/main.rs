@@ -14,6 +14,7 @@ mod backup;
 mod bad_requests;
 mod chat_server;
 mod chats;
+mod claude_hooks;
 mod cli;
 mod client_certificates;
 mod config;

@@ -7,6 +7,7 @@
 )]
 
 mod agent_programs;
+mod agents;
 mod auth;
 mod authority;
 mod backup;
@@ -21,6 +22,7 @@ mod connect;
 mod database;
 mod database_tls;
 mod disk;
+mod doctor;
 mod fair;
 mod first_start;
 mod guard;
@@ -34,6 +36,7 @@ mod listen;
 mod owner;
 mod program;
 mod rest;
+mod review;
 mod secrets;
 mod signals;
 mod stand_in;

@@ -1,11 +1,13 @@
 //! The command line. Operations come from the catalogue; these are their friendly spellings.
 
 mod chats;
+mod hook;
 
 use std::path::PathBuf;
 
 pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
 
 /// A self-hosted hub where agents, people and services meet in durable threads.
 ///
@@ -144,6 +146,11 @@ pub(crate) enum Command {
     /// Connect accounts at Telegram, Slack, Signal and WhatsApp, and see how they are doing.
     #[command(subcommand)]
     Link(LinkCommand),
+    /// Wait for a wake: Claude Code parks this as an `asyncRewake` hook.
+    Wait(HookArgs),
+    /// What the hooks of agent CLIs call to report sessions and turns.
+    #[command(subcommand)]
+    Hook(HookCommand),
     /// Issue, list and revoke tokens.
     #[command(subcommand)]
     Token(TokenCommand),
@@ -205,6 +212,9 @@ pub(crate) struct McpArgs {
     /// Keep the hub inside this process instead of sharing one.
     #[arg(long)]
     pub(crate) embedded: bool,
+    /// The agent it serves, where neither a token nor the environment says so.
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) agent: Option<String>,
 }
 
 /// Which messages of chats.

@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod config;
 mod failure;
+mod host;
 mod logs;
 mod output;
 mod owner;

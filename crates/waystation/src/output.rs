@@ -14,6 +14,13 @@ pub(crate) fn line(text: &str) -> Result<()> {
     }
 }
 
+/// Prints a notice where Claude Code looks for it.
+pub(crate) fn notice(text: &str) -> Result<()> {
+    let mut out = std::io::stderr().lock();
+    writeln!(out, "{}", safe(text))?;
+    Ok(out.flush()?)
+}
+
 /// Prints an answer: as JSON for scripts, in a few words for people.
 pub(crate) fn answer(json: bool, answer: &Value, brief: &str) -> Result<()> {
     if json {

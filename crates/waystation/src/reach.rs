@@ -1,6 +1,7 @@
 //! How a command reaches the owner of the data folder, and starts one when there is none.
 
 use std::fs::File;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -31,13 +32,23 @@ pub(crate) fn person(environment: &Environment, workspace: &str) -> Greeting {
 /// Who a stdio client speaks for: what its parent's environment says, else the agent `local`.
 pub(crate) fn agent(environment: &Environment) -> Greeting {
     Greeting {
-        token: environment.get("token"),
+        token: environment.token(),
         agent: environment.get("agent"),
         workspace: environment.get("workspace_id"),
         session: environment.get("session"),
         role: environment.get("role"),
         operator: false,
     }
+}
+
+/// The same for a client whose configuration says whom it serves, where nothing else does: the token,
+/// then the agent named in the environment, then this name, then `local`.
+pub(crate) fn agent_as(environment: &Environment, name: Option<&str>) -> Greeting {
+    let mut greeting = agent(environment);
+    if greeting.token.is_none() && greeting.agent.is_none() {
+        greeting.agent = name.map(str::to_owned);
+    }
+    greeting
 }
 
 /// Connects to the owner, starting one if need be.
@@ -94,10 +105,11 @@ fn start_owner(place: &Place) -> Result<()> {
         command.arg("--config").arg(config);
     }
     // The owner serves everyone: whoever happens to start it must not lend it an identity.
-    for name in ["TOKEN", "AGENT", "WORKSPACE_ID", "SESSION", "ROLE"] {
+    for name in ["TOKEN", "TOKEN_FILE", "AGENT", "WORKSPACE_ID", "SESSION", "ROLE", "WAKE_ID"] {
         command.env_remove(format!("WAYSTATION_{name}"));
     }
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    // Nor must it end with them: a CLI that leaves takes the groups of its hooks along.
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
     command.spawn().context("cannot start the hub in the background")?;
     Ok(())
 }

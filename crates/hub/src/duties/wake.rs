@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol::limits::wake as limits;
+use protocol::{Timestamp, WakeId};
 use store::{StoreError, Tx};
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +34,7 @@ const STEP_ASIDE: Duration = Duration::from_millis(100);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs until it is stopped.
-pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
+pub(crate) async fn run(hub: Arc<Hub>, started: Timestamp, stop: CancellationToken) {
     let mut watch = hub.live.watch();
     watch.add_everything();
     let mut follower: Option<Follower> = None;
@@ -41,11 +42,20 @@ pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
     while !stop.is_cancelled() {
         #[expect(clippy::disallowed_methods, reason = "measures how long the portion takes")]
         let began = Instant::now();
-        match turn(&hub, &mut follower).await {
+        match turn(&hub, &mut follower, started).await {
             Ok(Turn::Idle) => {
                 has_failed = false;
                 tokio::select! {
                     () = watch.changed() => {}
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = stop.cancelled() => break,
+                }
+            }
+            // Nobody has a session, so posts are left alone until somebody has.
+            Ok(Turn::Nobody) => {
+                has_failed = false;
+                tokio::select! {
+                    () = hub.wakes.rung() => {}
                     () = tokio::time::sleep(LOOK_EVERY) => {}
                     () = stop.cancelled() => break,
                 }
@@ -81,15 +91,17 @@ struct Follower {
 enum Turn {
     /// Everything was looked at.
     Idle,
+    /// There is nobody to be woken.
+    Nobody,
     /// There is more.
     Portion,
 }
 
 /// Looks at one portion of the log.
-async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>) -> Result<Turn> {
+async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>, started: Timestamp) -> Result<Turn> {
     let follower = match follower {
         Some(follower) => follower,
-        None => follower.insert(Follower::find(hub).await?),
+        None => follower.insert(Follower::find(hub, started).await?),
     };
     let after = follower.upto;
     let settled = hub.store.read(|tx| Ok::<_, Error>(tx.settled_message_row()?)).await?;
@@ -98,19 +110,28 @@ async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>) -> Result<Turn> {
     }
     let (base, now) = (hub.settings.wake.policy(), hub.now());
     let looked = hub.store.read(move |tx| look::look(tx, &base, (after, settled), now)).await?;
-    let upto = looked.upto;
+    let (upto, is_anyone_there) = (looked.upto, looked.is_anyone_there);
     follower.go_on(hub, upto, looked.candidates).await?;
-    Ok(if upto < settled { Turn::Portion } else { Turn::Idle })
+    Ok(match (is_anyone_there, upto < settled) {
+        (false, _) => Turn::Nobody,
+        (true, true) => Turn::Portion,
+        (true, false) => Turn::Idle,
+    })
 }
 
 impl Follower {
-    /// Where it stood. What was posted before the hub first woke anybody wakes nobody.
-    async fn find(hub: &Arc<Hub>) -> Result<Self> {
+    /// Where it stood. At the very first start it begins with what is posted from then on, though
+    /// posts may be there before this is asked.
+    async fn find(hub: &Arc<Hub>, started: Timestamp) -> Result<Self> {
         let known = hub.store.read(|tx| Ok::<_, Error>(tx.fact(CURSOR)?)).await?;
-        let upto = match known.and_then(|text| text.parse().ok()) {
-            Some(upto) => upto,
-            None => hub.store.write(begin).await?,
-        };
+        if let Some(upto) = known.and_then(|text| text.parse().ok()) {
+            return Ok(Self { upto, durable_upto: upto });
+        }
+        let upto = hub
+            .store
+            .read(move |tx| Ok::<_, Error>(tx.newest_message_row_before(started)?))
+            .await?;
+        hub.store.write(move |tx| tx.set_fact(CURSOR, &upto.to_string())).await?;
         Ok(Self { upto, durable_upto: upto })
     }
 
@@ -118,30 +139,24 @@ impl Follower {
     async fn go_on(&mut self, hub: &Arc<Hub>, upto: i64, candidates: Vec<Candidate>) -> Result<()> {
         let is_far = upto - self.durable_upto >= limits::WAKE_CURSOR_ROWS_MAX;
         if !candidates.is_empty() || is_far {
-            let (entropy, base, now) = (hub.entropy(), hub.settings.wake.policy(), hub.now());
-            let asked = hub
-                .store
+            let candidates = Arc::new(candidates);
+            let (asking, means, now) = (Arc::clone(&candidates), hub.wake_means(), hub.now());
+            hub.store
                 .write(move |tx| {
-                    let mut asked = Vec::new();
-                    for candidate in &candidates {
-                        let got = candidate.ask(tx, &base, now, &*entropy)?;
-                        if let Some(Requested::New(id)) = got {
-                            enter(tx, candidate, id.to_string(), now, &*entropy)?;
-                        }
-                        if matches!(got, Some(Requested::New(_) | Requested::Raised(_))) {
-                            asked.push((candidate.workspace.clone(), candidate.agent.clone()));
+                    for candidate in &*asking {
+                        let asked = candidate.ask(tx, now, &means)?;
+                        if let Some(Requested::New(id)) = asked {
+                            enter(tx, candidate, id, now, &*means.entropy)?;
                         }
                     }
-                    tx.set_fact(CURSOR, &upto.to_string())?;
-                    Ok::<_, Error>(asked)
+                    Ok::<_, Error>(tx.set_fact(CURSOR, &upto.to_string())?)
                 })
                 .await?;
             self.durable_upto = upto;
-            if !asked.is_empty() {
-                hub.audit_bell.notify_one();
-            }
-            for (workspace, agent) in &asked {
-                hub.wakes.ring(workspace, agent);
+            hub.audit_bell.notify_one();
+            // Whoever waits looks for itself; another hub may have asked for the wake a moment ago.
+            for candidate in &*candidates {
+                hub.wakes.ring(&candidate.workspace, &candidate.agent);
             }
         }
         self.upto = upto;
@@ -161,24 +176,17 @@ impl Follower {
     }
 }
 
-/// The first start: from here on posts wake agents.
-fn begin(tx: &mut Tx<'_>) -> Result<i64> {
-    let newest = tx.newest_message_row()?;
-    tx.set_fact(CURSOR, &newest.to_string())?;
-    Ok(newest)
-}
-
 /// Enters a wake that nobody asked for in the audit trail.
 fn enter(
     tx: &mut Tx<'_>,
     candidate: &Candidate,
-    wake: String,
-    now: protocol::Timestamp,
+    wake: WakeId,
+    now: Timestamp,
     entropy: &dyn Entropy,
 ) -> Result<()> {
     let identity = Identity::of_service(&candidate.workspace, ACTOR, now, entropy);
     let request = Commitment::request(&identity.salt, &[]);
     let detail = serde_json::json!({ "agent_id": candidate.agent });
-    let change = Change::of(wake.clone(), wake).with_detail(detail.to_string());
+    let change = Change::of(wake.to_string(), wake).with_detail(detail.to_string());
     change.enter(tx, &identity, ACTION, &request).map(drop)
 }

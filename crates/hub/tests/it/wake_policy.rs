@@ -28,6 +28,9 @@ crate::on_both! {
     what_was_posted_before_the_first_start_or_long_ago_wakes_nobody
     a_policy_is_set_seen_and_forgotten
     an_agent_may_only_choose_to_be_woken_less
+    an_agent_that_is_seen_for_the_first_time_is_woken_for_the_last_day
+    a_closed_thread_wakes_nobody
+    what_comes_during_a_turn_wakes_by_the_policy_when_it_ends
 }
 
 /// An agent that has been seen, and so can be woken.
@@ -94,6 +97,9 @@ async fn move_on(hub: &TestHub, agent: &str, state: WakeState) {
     wake.state = state;
     if state >= WakeState::HandedToHost {
         wake.handed = Some(now);
+    }
+    if state == WakeState::TurnStarted {
+        wake.turn = Some(now);
     }
     if !state.is_open() {
         wake.ended = Some(now);
@@ -284,25 +290,38 @@ async fn what_was_read_or_told_wakes_nobody_again(on: On) {
     let hub = TestHub::with(on, generous());
     let author = seen(&hub, "author").await;
     let reviewer = seen(&hub, "reviewer").await;
-    let thread = open(&hub).await;
+    let (thread, read) = (open(&hub).await, open(&hub).await);
     post(&hub, &author, &thread, "1").await;
     woken(&hub, "reviewer", 1, 1).await;
-    for state in [WakeState::Failed, WakeState::Cancelled] {
-        // The hub looks at everything again, as after a crash.
+    let mut hub = hub;
+    for state in [WakeState::TurnStarted, WakeState::Failed, WakeState::Cancelled] {
         move_on(&hub, "reviewer", state).await;
-        rewind(&hub).await;
+        hub = looks_again(hub).await;
         looked(&hub).await;
         assert_eq!(wakes_of(&hub, "reviewer").await.len(), 1, "{state}");
     }
-    ack(&hub, &reviewer, &thread, 1).await;
     post(&hub, &author, &thread, "2").await;
     woken(&hub, "reviewer", 2, 2).await;
+    // What was read before anybody looked.
+    let hub = hub.restart_with(asleep()).await;
+    post(&hub, &author, &read, "1").await;
+    ack(&hub, &reviewer, &read, 1).await;
+    let hub = hub.restart_with(generous()).await;
+    looked(&hub).await;
+    assert_eq!(wakes_of(&hub, "reviewer").await.len(), 2);
     hub.stop().await;
 }
 
-/// Sets the cursor of the hub back to the beginning; it counts at the next start.
-async fn rewind(hub: &TestHub) {
+/// A hub that wakes nobody by itself.
+fn asleep() -> Settings {
+    Settings { wake: WakeSettings { enabled: false, ..WakeSettings::default() }, ..generous() }
+}
+
+/// Starts the hub anew, with everything there is to be looked at again, as after a crash.
+async fn looks_again(hub: TestHub) -> TestHub {
+    let hub = hub.restart_with(asleep()).await;
     hub.hub.store.write(|tx| tx.set_fact("wakes_looked_upto", "0")).await.unwrap();
+    hub.restart_with(generous()).await
 }
 
 async fn a_restart_neither_loses_nor_repeats_a_wake(on: On) {
@@ -324,8 +343,7 @@ async fn a_restart_neither_loses_nor_repeats_a_wake(on: On) {
     post(&hub, &author, &other, "2").await;
     let hub = hub.restart_with(generous()).await;
     woken(&hub, "reviewer", 2, 1).await;
-    rewind(&hub).await;
-    let hub = hub.restart_with(generous()).await;
+    let hub = looks_again(hub).await;
     looked(&hub).await;
     assert_eq!(wakes_of(&hub, "reviewer").await.len(), 2, "looking twice wakes nobody twice");
     hub.stop().await;
@@ -339,12 +357,12 @@ async fn what_was_posted_before_the_first_start_or_long_ago_wakes_nobody(on: On)
     seen(&hub, "reviewer").await;
     let thread = open(&hub).await;
     post(&hub, &author, &thread, "1").await;
+    hub.clock.advance_ms(1);
     let hub = hub.restart_with(generous()).await;
     looked(&hub).await;
     assert!(wakes_of(&hub, "reviewer").await.is_empty());
-    rewind(&hub).await;
     hub.clock.advance_ms(24 * 3_600_000);
-    let hub = hub.restart_with(generous()).await;
+    let hub = looks_again(hub).await;
     looked(&hub).await;
     assert!(wakes_of(&hub, "reviewer").await.is_empty());
     hub.stop().await;
@@ -409,4 +427,121 @@ async fn an_agent_may_only_choose_to_be_woken_less(on: On) {
     }
     hub.ok(&operator(), "set_wake_policy", own(json!({}))).await;
     hub.stop().await;
+}
+
+async fn an_agent_that_is_seen_for_the_first_time_is_woken_for_the_last_day(on: On) {
+    let hub = TestHub::with(on, generous());
+    let author = seen(&hub, "author").await;
+    let (old, new, read) = (open(&hub).await, open(&hub).await, open(&hub).await);
+    post(&hub, &author, &old, "1").await;
+    hub.clock.advance_ms(24 * 3_600_000);
+    post(&hub, &author, &new, "1").await;
+    post(&hub, &author, &read, "1").await;
+    ack(&hub, &worker("reviewer"), &read, 1).await;
+    looked(&hub).await;
+    assert!(wakes_of(&hub, "reviewer").await.is_empty());
+    let reviewer = seen(&hub, "reviewer").await;
+    let found = wakes_of(&hub, "reviewer").await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].thread_id.to_string(), new);
+    // Seen again, it is told nothing new.
+    ack(&hub, &reviewer, &new, 1).await;
+    seen(&hub, "reviewer").await;
+    assert_eq!(wakes_of(&hub, "reviewer").await.len(), 1);
+    // In a hub in which posts wake nobody, coming does not wake either.
+    let hub = hub.restart_with(asleep()).await;
+    let thread = open_with(&hub, &["author", "latecomer"]).await;
+    post(&hub, &author, &thread, "1").await;
+    seen(&hub, "latecomer").await;
+    assert!(wakes_of(&hub, "latecomer").await.is_empty());
+    hub.stop().await;
+}
+
+async fn a_closed_thread_wakes_nobody(on: On) {
+    let hub = TestHub::with(on, generous());
+    let author = seen(&hub, "author").await;
+    seen(&hub, "reviewer").await;
+    let thread = open(&hub).await;
+    let closed = json!({ "thread_id": thread, "status": "closed" });
+    hub.ok(&author, "update_thread_status", closed).await;
+    looked(&hub).await;
+    assert!(wakes_of(&hub, "reviewer").await.is_empty());
+    hub.stop().await;
+}
+
+async fn what_comes_during_a_turn_wakes_by_the_policy_when_it_ends(on: On) {
+    let hub = TestHub::with(on, generous());
+    let author = seen(&hub, "author").await;
+    let reviewer = seen(&hub, "reviewer").await;
+    set(&hub, "reviewer", json!({ "per_hour_max": 1 })).await;
+    let thread = open(&hub).await;
+    post(&hub, &author, &thread, "1").await;
+    woken(&hub, "reviewer", 1, 1).await;
+    let busy = json!({ "runtime": "codex_cli", "status": "active" });
+    hub.ok(&reviewer, "heartbeat_session", busy).await;
+    move_on(&hub, "reviewer", WakeState::TurnStarted).await;
+    post(&hub, &author, &thread, "2").await;
+    looked(&hub).await;
+    assert_eq!(wakes_of(&hub, "reviewer").await.len(), 1, "its turn is not over");
+    ack(&hub, &reviewer, &thread, 1).await;
+    let found = woken(&hub, "reviewer", 2, 2).await;
+    assert_eq!(found[0].state, WakeState::Read);
+    assert_eq!(found[1].due.to_string(), "2026-02-17T13:00:00Z");
+    assert_eq!(found[1].why.as_deref(), Some("budget"));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_wake_and_the_cursor_behind_it_are_written_together_or_not_at_all() {
+    for (table, when) in [("wake", "1"), ("hub_fact", "NEW.name = 'wakes_looked_upto'")] {
+        let hub = TestHub::start();
+        let author = seen(&hub, "author").await;
+        seen(&hub, "reviewer").await;
+        let thread = open(&hub).await;
+        looked(&hub).await;
+        let cursor = async || {
+            let known = hub.hub.store.read(|tx| tx.fact("wakes_looked_upto")).await;
+            known.unwrap().unwrap()
+        };
+        let before = cursor().await;
+        let file = hub.hub.store.file().unwrap().to_owned();
+        let database = rusqlite::Connection::open(file).unwrap();
+        let fail = |event: &str| {
+            format!(
+                "CREATE TRIGGER fail_{event} BEFORE {event} ON {table} WHEN {when}
+                 BEGIN SELECT RAISE(ABORT, 'no'); END;"
+            )
+        };
+        database.execute_batch(&(fail("INSERT") + &fail("UPDATE"))).unwrap();
+        post(&hub, &author, &thread, "1").await;
+        // However often it is tried, half of it is never seen.
+        for _ in 0..50 {
+            seen(&hub, "reviewer").await;
+            assert!(wakes_of(&hub, "reviewer").await.is_empty(), "{table}");
+            assert_eq!(cursor().await, before, "{table}");
+        }
+        database.execute_batch("DROP TRIGGER fail_INSERT; DROP TRIGGER fail_UPDATE;").unwrap();
+        woken(&hub, "reviewer", 1, 1).await;
+        assert_ne!(cursor().await, before, "{table}");
+        hub.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn two_hubs_on_one_database_wake_an_agent_once() {
+    let one = TestHub::with(On::Postgres, generous());
+    let author = seen(&one, "author").await;
+    seen(&one, "reviewer").await;
+    let other = one.beside();
+    for n in 1..=20 {
+        let thread = open(&one).await;
+        let by = if n % 2 == 0 { &one } else { &other };
+        post(by, &author, &thread, "look").await;
+        woken(&one, "reviewer", n, 1).await;
+    }
+    looked(&one).await;
+    looked(&other).await;
+    assert_eq!(wakes_of(&one, "reviewer").await.len(), 20);
+    other.stop().await;
+    one.stop().await;
 }

@@ -3,6 +3,7 @@ mod audit;
 mod backup;
 mod call;
 mod docs;
+pub(crate) mod hook;
 mod import;
 mod link;
 mod mcp;
@@ -12,6 +13,7 @@ mod shell;
 mod tail;
 mod token;
 mod up;
+mod wait;
 
 use std::process::ExitCode;
 
@@ -70,6 +72,8 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Restore { file, verify } => {
             backup::restore(&place, &global, &file, verify).await?;
         }
+        Command::Wait(args) => return Ok(wait::run(&place, &args).await),
+        Command::Hook(command) => return Ok(hook::run(&place, command).await),
         Command::Down => up::down(&place).await?,
         other => {
             let (operation, input) = friendly(other)?;

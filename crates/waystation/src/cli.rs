@@ -1,13 +1,19 @@
 //! The command line. Operations come from the catalogue; these are their friendly spellings.
 
+mod agents;
 mod chats;
 mod hook;
+mod run;
 
 use std::path::PathBuf;
 
+pub(crate) use agents::{
+    AgentsArgs, AgentsCommand, ConnectArgs, DoctorArgs, PolicyArgs, ReviewCommand, WakeArgs,
+};
 pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
+pub(crate) use run::{AttachArgs, RunArgs};
 
 /// A self-hosted hub where agents, people and services meet in durable threads.
 ///
@@ -125,6 +131,19 @@ pub(crate) enum Command {
         #[arg(long)]
         cursor: Option<String>,
     },
+    /// Connect Codex and Claude Code: shows what changes in their files, asks, and keeps copies.
+    Connect(ConnectArgs),
+    /// See which agent programs can be woken here, and what to do where one cannot.
+    Doctor(DoctorArgs),
+    /// See who is there, and how each was last woken.
+    Agents(AgentsArgs),
+    /// Let one agent review another's work.
+    #[command(subcommand)]
+    Review(ReviewCommand),
+    /// Run an agent's program in a terminal that can be left and come back to: `waystation run NAME -- codex`.
+    Run(RunArgs),
+    /// Come back to an agent's terminal; leave it again with Ctrl-] d.
+    Attach(AttachArgs),
     /// List agent sessions.
     Sessions {
         /// Leave out sessions that are offline.
@@ -195,6 +214,9 @@ pub(crate) enum Command {
     /// Own the data folder for as long as somebody needs it.
     #[command(hide = true)]
     Owner,
+    /// Own an agent's terminal; what to run comes on stdin.
+    #[command(hide = true)]
+    Keeper,
 }
 
 #[derive(Clone, Debug, Default, Args)]

@@ -10,8 +10,11 @@ mod host;
 mod logs;
 mod output;
 mod owner;
+mod paint;
 mod paths;
 mod reach;
+mod surroundings;
+mod table;
 
 use std::process::ExitCode;
 

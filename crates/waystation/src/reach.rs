@@ -1,6 +1,7 @@
 //! How a command reaches the owner of the data folder, and starts one when there is none.
 
 use std::fs::File;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -113,7 +114,8 @@ fn start_owner(place: &Place) -> Result<()> {
     for name in ["TOKEN", "TOKEN_FILE", "AGENT", "WORKSPACE_ID", "SESSION", "ROLE", "WAKE_ID"] {
         command.env_remove(format!("WAYSTATION_{name}"));
     }
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    // Nor must it end with them: a CLI that leaves takes the groups of its hooks along.
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
     command.spawn().context("cannot start the hub in the background")?;
     Ok(())
 }
@@ -155,7 +157,8 @@ pub(crate) async fn stop_owner(place: &Place, workspace: &str) -> Result<bool> {
     Ok(true)
 }
 
-async fn owner_info(place: &Place, workspace: &str) -> Result<Option<OwnerInfo>> {
+/// What the owner says of itself, if one answers.
+pub(crate) async fn owner_info(place: &Place, workspace: &str) -> Result<Option<OwnerInfo>> {
     let greeting = person(&Environment::default(), workspace);
     let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await else {
         return Ok(None);

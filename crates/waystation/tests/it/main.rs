@@ -6,6 +6,7 @@
     reason = "a test that is surprised fails"
 )]
 
+mod agentd;
 mod agent_programs;
 mod agents;
 mod auth;

@@ -1,6 +1,7 @@
 //! How a command reaches the owner of the data folder, and starts one when there is none.
 
 use std::fs::File;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -107,7 +108,8 @@ fn start_owner(place: &Place) -> Result<()> {
     for name in ["TOKEN", "TOKEN_FILE", "AGENT", "WORKSPACE_ID", "SESSION", "ROLE", "WAKE_ID"] {
         command.env_remove(format!("WAYSTATION_{name}"));
     }
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    // Nor must it end with them: a CLI that leaves takes the groups of its hooks along.
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
     command.spawn().context("cannot start the hub in the background")?;
     Ok(())
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 /// Widths that a table can be drawn in.
 const COLUMNS_MIN: usize = 40;
 const COLUMNS_MAX: usize = 240;
-/// The width where nobody says another.
-const COLUMNS: usize = 100;
+/// The width where there is no terminal: nothing is cut for whoever reads a pipe.
+const COLUMNS: usize = 10_000;
 
 /// The home folder.
 pub(crate) fn home() -> Option<PathBuf> {
@@ -59,8 +59,8 @@ pub(crate) fn wants_colour() -> bool {
 pub(crate) fn size() -> (usize, Option<usize>) {
     let found = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
     let found = found.filter(|size| size.ws_col > 0 && size.ws_row > 0);
-    let width = found.map_or(COLUMNS, |size| usize::from(size.ws_col));
-    (width.clamp(COLUMNS_MIN, COLUMNS_MAX), found.map(|size| usize::from(size.ws_row)))
+    let width = found.map(|size| usize::from(size.ws_col).clamp(COLUMNS_MIN, COLUMNS_MAX));
+    (width.unwrap_or(COLUMNS), found.map(|size| usize::from(size.ws_row)))
 }
 
 /// The kind of terminal, as it calls itself.

@@ -44,16 +44,27 @@ impl Cell {
     }
 }
 
+/// What becomes of a column where the whole does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// It is made narrower.
+    Cut,
+    /// It stays as it is: somebody copies from it.
+    Keep,
+    /// It is left out, the last such first.
+    Drop,
+}
+
 /// A table with a head.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    head: Vec<&'static str>,
+    head: Vec<(&'static str, Fit)>,
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
     /// A table without rows.
-    pub(crate) fn new(head: &[&'static str]) -> Self {
+    pub(crate) fn new(head: &[(&'static str, Fit)]) -> Self {
         Self { head: head.to_vec(), rows: Vec::new() }
     }
 
@@ -64,9 +75,20 @@ impl Table {
 
     /// The table in lines that are not wider than this.
     pub(crate) fn lines(&self, width: usize, paint: Paint) -> Vec<String> {
+        let mut shown = self.clone();
+        while shown.narrowest() > width {
+            let Some(index) = shown.head.iter().rposition(|(_, fit)| *fit == Fit::Drop) else {
+                break;
+            };
+            shown.drop_column(index);
+        }
+        shown.drawn(width, paint)
+    }
+
+    fn drawn(&self, width: usize, paint: Paint) -> Vec<String> {
         let widths = self.widths(width);
         let head: Vec<(String, Tone)> =
-            self.head.iter().map(|title| (title.to_uppercase(), Tone::Quiet)).collect();
+            self.head.iter().map(|(title, _)| (title.to_uppercase(), Tone::Quiet)).collect();
         let mut lines = vec![line(&head, &widths, paint)];
         for row in &self.rows {
             let cells: Vec<(String, Tone)> =
@@ -76,22 +98,46 @@ impl Table {
         lines
     }
 
-    /// As wide as its widest cell, and narrower where the whole would not fit: the widest give first.
-    fn widths(&self, width: usize) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.head.iter().map(|title| display_width(title)).collect();
+    fn drop_column(&mut self, index: usize) {
+        self.head.remove(index);
+        for row in self.rows.iter_mut().filter(|row| index < row.len()) {
+            row.remove(index);
+        }
+    }
+
+    /// As wide as each column's widest cell.
+    fn natural(&self) -> Vec<usize> {
+        let mut widths: Vec<usize> =
+            self.head.iter().map(|(title, _)| display_width(title)).collect();
         for row in &self.rows {
-            for (index, cell) in row.iter().enumerate() {
-                if let Some(column) = widths.get_mut(index) {
-                    *column = (*column).max(display_width(&cell.text));
-                }
+            for (column, cell) in widths.iter_mut().zip(row) {
+                *column = (*column).max(display_width(&cell.text));
             }
         }
-        let gaps = GAP.len() * widths.len().saturating_sub(1);
-        while widths.iter().sum::<usize>() + gaps > width {
-            let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > COLUMN_MIN)
-            else {
-                break;
-            };
+        widths
+    }
+
+    /// How narrow the table can be made without leaving anything out.
+    fn narrowest(&self) -> usize {
+        let columns = self.natural().into_iter().zip(&self.head);
+        let widths = columns.map(|(width, (_, fit))| match fit {
+            Fit::Cut => width.min(COLUMN_MIN),
+            Fit::Keep | Fit::Drop => width,
+        });
+        widths.sum::<usize>() + self.gaps()
+    }
+
+    fn gaps(&self) -> usize {
+        GAP.len() * self.head.len().saturating_sub(1)
+    }
+
+    /// As wide as its widest cell, and narrower where the whole would not fit: the widest give first.
+    fn widths(&self, width: usize) -> Vec<usize> {
+        let mut widths = self.natural();
+        while widths.iter().sum::<usize>() + self.gaps() > width {
+            let columns = widths.iter_mut().zip(&self.head);
+            let cut = columns.filter(|(width, (_, fit))| *fit == Fit::Cut && **width > COLUMN_MIN);
+            let Some((widest, _)) = cut.max_by_key(|(width, _)| **width) else { break };
             *widest -= 1;
         }
         widths
@@ -158,7 +204,8 @@ mod tests {
     use super::*;
 
     fn sample() -> Table {
-        let mut table = Table::new(&["agent", "status", "where"]);
+        let mut table =
+            Table::new(&[("agent", Fit::Keep), ("status", Fit::Cut), ("where", Fit::Cut)]);
         table.push(vec![
             Cell::plain("coder"),
             Cell::new("idle", Tone::Good),
@@ -170,6 +217,17 @@ mod tests {
             Cell::plain("-"),
         ]);
         table
+    }
+
+    #[test]
+    fn what_somebody_copies_is_never_cut() {
+        let mut table = Table::new(&[("id", Fit::Keep), ("name", Fit::Cut), ("thread", Fit::Drop)]);
+        let cells = ["wk_0123456789", "a rather long name", "th_0123456789"];
+        table.push(cells.map(Cell::plain).to_vec());
+        let at = |width| table.lines(width, Paint::plain()).last().cloned().unwrap();
+        assert_eq!(at(60), "wk_0123456789  a rather long name  th_0123456789");
+        assert_eq!(at(40), "wk_0123456789  a rather …  th_0123456789");
+        assert_eq!(at(30), "wk_0123456789  a rather long …");
     }
 
     #[test]
@@ -187,7 +245,7 @@ mod tests {
         for width in 0..120 {
             let lines = sample().lines(width, Paint::plain());
             let widest = lines.iter().map(|line| display_width(line)).max().unwrap();
-            assert!(widest <= width.max(22), "{width}: {lines:?}");
+            assert!(widest <= width.max(24), "{width}: {lines:?}");
         }
     }
 }

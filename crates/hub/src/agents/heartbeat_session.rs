@@ -9,11 +9,11 @@ use store::{SessionRow, Tx};
 
 use super::process::{self, ProcessFacts};
 use crate::call::{Call, Change};
-use crate::clock::Entropy;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::threads::rules;
-use crate::wakes::life;
+use crate::wakes::request::Means;
+use crate::wakes::{life, look};
 
 /// Report that your session is alive and what it is doing. After two minutes without a report a session
 /// counts as offline.
@@ -82,12 +82,17 @@ impl Operation for HeartbeatSession {
 
     async fn run(self, call: &Call) -> Result<HeartbeatSessionOutput> {
         self.check(call.caller())?;
-        let (caller, now, entropy) = (call.shared_caller(), call.now(), call.hub.entropy());
+        let (caller, now, means) = (call.shared_caller(), call.now(), call.hub.wake_means());
         let output = call
             .write(move |tx| {
                 let report = self.report(tx, &caller, now)?;
+                let who = (report.workspace.as_str(), report.agent.as_str());
+                let is_new = !tx.is_wakeable(who.0, who.1)?;
                 tx.record_heartbeat(&report)?;
-                tell_wakes(tx, &report, &*entropy)?;
+                tell_wakes(tx, &report, &means)?;
+                if is_new {
+                    look::arrived(tx, who, now, &means)?;
+                }
                 let agent = report.agent;
                 let output = HeartbeatSessionOutput { ok: true, recorded_at: now, agent };
                 Ok(Change::of(report.session, output))
@@ -177,7 +182,7 @@ impl HeartbeatSession {
 }
 
 /// What a report means for the wakes of its agent.
-fn tell_wakes(tx: &mut Tx<'_>, report: &SessionRow, entropy: &dyn Entropy) -> Result<()> {
+fn tell_wakes(tx: &mut Tx<'_>, report: &SessionRow, means: &Means) -> Result<()> {
     let who = (report.workspace.as_str(), report.agent.as_str());
     match report.status {
         // What ends beside a session and starts its turn is seen by nobody else.
@@ -195,7 +200,7 @@ fn tell_wakes(tx: &mut Tx<'_>, report: &SessionRow, entropy: &dyn Entropy) -> Re
             }
         }
         SessionStatus::Idle | SessionStatus::Offline => {
-            life::turn_ended(tx, who, report.heartbeat, entropy)?;
+            life::turn_ended(tx, who, report.heartbeat, means)?;
         }
     }
     Ok(())

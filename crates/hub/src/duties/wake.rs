@@ -34,7 +34,7 @@ const STEP_ASIDE: Duration = Duration::from_millis(100);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs until it is stopped.
-pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
+pub(crate) async fn run(hub: Arc<Hub>, started: Timestamp, stop: CancellationToken) {
     let mut watch = hub.live.watch();
     watch.add_everything();
     let mut follower: Option<Follower> = None;
@@ -42,11 +42,20 @@ pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
     while !stop.is_cancelled() {
         #[expect(clippy::disallowed_methods, reason = "measures how long the portion takes")]
         let began = Instant::now();
-        match turn(&hub, &mut follower).await {
+        match turn(&hub, &mut follower, started).await {
             Ok(Turn::Idle) => {
                 has_failed = false;
                 tokio::select! {
                     () = watch.changed() => {}
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = stop.cancelled() => break,
+                }
+            }
+            // Nobody has a session, so posts are left alone until somebody has.
+            Ok(Turn::Nobody) => {
+                has_failed = false;
+                tokio::select! {
+                    () = hub.wakes.rung() => {}
                     () = tokio::time::sleep(LOOK_EVERY) => {}
                     () = stop.cancelled() => break,
                 }
@@ -82,15 +91,17 @@ struct Follower {
 enum Turn {
     /// Everything was looked at.
     Idle,
+    /// There is nobody to be woken.
+    Nobody,
     /// There is more.
     Portion,
 }
 
 /// Looks at one portion of the log.
-async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>) -> Result<Turn> {
+async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>, started: Timestamp) -> Result<Turn> {
     let follower = match follower {
         Some(follower) => follower,
-        None => follower.insert(Follower::find(hub).await?),
+        None => follower.insert(Follower::find(hub, started).await?),
     };
     let after = follower.upto;
     let settled = hub.store.read(|tx| Ok::<_, Error>(tx.settled_message_row()?)).await?;
@@ -99,19 +110,28 @@ async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>) -> Result<Turn> {
     }
     let (base, now) = (hub.settings.wake.policy(), hub.now());
     let looked = hub.store.read(move |tx| look::look(tx, &base, (after, settled), now)).await?;
-    let upto = looked.upto;
+    let (upto, is_anyone_there) = (looked.upto, looked.is_anyone_there);
     follower.go_on(hub, upto, looked.candidates).await?;
-    Ok(if upto < settled { Turn::Portion } else { Turn::Idle })
+    Ok(match (is_anyone_there, upto < settled) {
+        (false, _) => Turn::Nobody,
+        (true, true) => Turn::Portion,
+        (true, false) => Turn::Idle,
+    })
 }
 
 impl Follower {
-    /// Where it stood. What was posted before the hub first woke anybody wakes nobody.
-    async fn find(hub: &Arc<Hub>) -> Result<Self> {
+    /// Where it stood. At the very first start it begins with what is posted from then on, though
+    /// posts may be there before this is asked.
+    async fn find(hub: &Arc<Hub>, started: Timestamp) -> Result<Self> {
         let known = hub.store.read(|tx| Ok::<_, Error>(tx.fact(CURSOR)?)).await?;
-        let upto = match known.and_then(|text| text.parse().ok()) {
-            Some(upto) => upto,
-            None => hub.store.write(begin).await?,
-        };
+        if let Some(upto) = known.and_then(|text| text.parse().ok()) {
+            return Ok(Self { upto, durable_upto: upto });
+        }
+        let upto = hub
+            .store
+            .read(move |tx| Ok::<_, Error>(tx.newest_message_row_before(started)?))
+            .await?;
+        hub.store.write(move |tx| tx.set_fact(CURSOR, &upto.to_string())).await?;
         Ok(Self { upto, durable_upto: upto })
     }
 
@@ -120,14 +140,13 @@ impl Follower {
         let is_far = upto - self.durable_upto >= limits::WAKE_CURSOR_ROWS_MAX;
         if !candidates.is_empty() || is_far {
             let candidates = Arc::new(candidates);
-            let (asking, entropy) = (Arc::clone(&candidates), hub.entropy());
-            let (base, now) = (hub.settings.wake.policy(), hub.now());
+            let (asking, means, now) = (Arc::clone(&candidates), hub.wake_means(), hub.now());
             hub.store
                 .write(move |tx| {
                     for candidate in &*asking {
-                        let asked = candidate.ask(tx, &base, now, &*entropy)?;
+                        let asked = candidate.ask(tx, now, &means)?;
                         if let Some(Requested::New(id)) = asked {
-                            enter(tx, candidate, id, now, &*entropy)?;
+                            enter(tx, candidate, id, now, &*means.entropy)?;
                         }
                     }
                     Ok::<_, Error>(tx.set_fact(CURSOR, &upto.to_string())?)
@@ -155,13 +174,6 @@ impl Follower {
             tracing::debug!(%error, "the last posts will be looked at again");
         }
     }
-}
-
-/// The first start: from here on posts wake agents.
-fn begin(tx: &mut Tx<'_>) -> Result<i64> {
-    let newest = tx.newest_message_row()?;
-    tx.set_fact(CURSOR, &newest.to_string())?;
-    Ok(newest)
 }
 
 /// Enters a wake that nobody asked for in the audit trail.

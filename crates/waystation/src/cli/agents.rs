@@ -30,14 +30,14 @@ pub(crate) struct DoctorArgs {
     /// Which programs [default: those that are installed].
     #[arg(value_enum, value_name = "PROGRAM")]
     pub(crate) clients: Vec<AgentClient>,
-    /// Really wake a session of each without asking: one small model call each.
+    /// Really wake a session of each without asking: one short turn each, which costs a little.
     #[arg(long)]
     pub(crate) yes: bool,
     /// Only look; wake nobody.
     #[arg(long, conflicts_with = "yes")]
     pub(crate) no_wake: bool,
     /// How long a session may take to start, and again to be woken, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(5..=600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 90, value_parser = clap::value_parser!(u64).range(5..=600))]
     pub(crate) patience: u64,
 }
 

@@ -3,6 +3,7 @@
 //! started in them.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use protocol::Timestamp;
 use serde::Deserialize;
@@ -114,6 +115,12 @@ impl Job {
                 defer_ms_max: self.defer.max_ms,
             },
         }
+    }
+
+    /// How long a human must have been quiet before anything is typed.
+    pub(super) fn quiet(&self) -> Duration {
+        let ms = if self.haste.force { 0 } else { self.defer.quiet_ms };
+        Duration::from_millis(ms.max(0).unsigned_abs())
     }
 
     /// The lane that an earlier attempt was about to touch.

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::claims::Host;
 use super::hand::Target;
 use super::job::{Job, is_folder};
-use super::lanes::Clis;
+use super::lanes::{Clis, Manner};
 use super::limits::{
     ANSWER_PATIENCE, ARRIVAL_PATIENCE, BUSY_LOOK_EVERY, LEASE_RENEW_EVERY, LOOK_PATIENCE,
     QUEUE_LOOK_MS,
@@ -200,7 +200,9 @@ impl<'a, C: Clis> Run<'a, C> {
     }
 
     pub(super) fn cli(&self, runtime: &Runtime, env: Vec<(String, String)>) -> C::Cli {
-        self.host.clis.of(runtime, env, self.host.place.run_folders().join("logs"))
+        let log_folder = self.host.place.run_folders().join("logs");
+        let quiet = self.work.job().quiet();
+        self.host.clis.of(runtime, Manner { env, log_folder, quiet })
     }
 
     pub(super) fn now_ms(&self) -> i64 {

@@ -166,3 +166,23 @@ fn secrets_beside_a_change_are_not_shown() {
     }
     assert!(desk.read(SERVERS).contains("hunter2"));
 }
+
+#[test]
+fn the_notification_that_was_there_is_still_called() {
+    let desk = Desk::new();
+    desk.install("bell", "printf '%s\\n' \"$@\" > \"$HOME/rung\"");
+    let bell = desk.path("bin/bell").display().to_string();
+    desk.write(CODEX, &format!("notify = [{bell:?}, \"-x\"]\n"));
+    assert_eq!(desk.run(&["connect", "codex", "--yes"]).code, 0);
+    let config: toml::Table = desk.read(CODEX).parse().unwrap();
+    let notify: Vec<&str> =
+        config["notify"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let said = r#"{"type":"other"}"#;
+    let ran = desk.run(&[&notify[1..], &[said]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // It is left to itself, so it may ring a moment later.
+    while std::fs::read_to_string(desk.path("rung")).unwrap_or_default() != format!("-x\n{said}\n")
+    {
+        std::thread::yield_now();
+    }
+}

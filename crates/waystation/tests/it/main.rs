@@ -7,12 +7,14 @@
 )]
 
 mod agent_programs;
+mod agents;
 mod auth;
 mod authority;
 mod backup;
 mod bad_requests;
 mod chat_server;
 mod chats;
+mod claude_hooks;
 mod cli;
 mod client_certificates;
 mod config;
@@ -20,6 +22,7 @@ mod connect;
 mod database;
 mod database_tls;
 mod disk;
+mod doctor;
 mod fair;
 mod first_start;
 mod guard;
@@ -33,6 +36,7 @@ mod listen;
 mod owner;
 mod program;
 mod rest;
+mod review;
 mod secrets;
 mod signals;
 mod stand_in;

@@ -5,5 +5,5 @@ mod rows;
 mod run;
 mod watch;
 
-pub(crate) use rows::wakes_table;
+pub(crate) use rows::{latency_ms, took, wakes_table};
 pub(crate) use run::run;

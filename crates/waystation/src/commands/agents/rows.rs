@@ -2,12 +2,20 @@
 
 use serde_json::Value;
 
-use crate::table::{Cell, Table, Tone};
+use crate::table::{Cell, Fit, Table, Tone};
 
 /// Who is there.
 pub(super) fn agents_table(answer: &Value) -> Table {
-    let mut table =
-        Table::new(&["agent", "status", "runtime", "lane", "unread", "last wake", "by", "took"]);
+    let mut table = Table::new(&[
+        ("agent", Fit::Keep),
+        ("status", Fit::Keep),
+        ("runtime", Fit::Drop),
+        ("lane", Fit::Cut),
+        ("unread", Fit::Keep),
+        ("last wake", Fit::Cut),
+        ("by", Fit::Cut),
+        ("took", Fit::Keep),
+    ]);
     for agent in list(answer, "agents") {
         let wake = agent.get("last_wake").filter(|wake| !wake.is_null());
         let status = text(agent, "status");
@@ -31,10 +39,18 @@ pub(super) fn agents_table(answer: &Value) -> Table {
 
 /// Wakes.
 pub(crate) fn wakes_table(answer: &Value) -> Table {
-    let mut table =
-        Table::new(&["wake", "agent", "state", "lane", "took", "requested", "reason", "thread"]);
+    let mut table = Table::new(&[
+        ("wake", Fit::Keep),
+        ("agent", Fit::Keep),
+        ("state", Fit::Cut),
+        ("lane", Fit::Cut),
+        ("took", Fit::Keep),
+        ("requested", Fit::Drop),
+        ("reason", Fit::Drop),
+        ("thread", Fit::Drop),
+    ]);
     for wake in list(answer, "wakes") {
-        let latency = wake.get("latency_ms").and_then(Value::as_i64);
+        let latency = latency_ms(wake);
         table.push(vec![
             Cell::plain(text(wake, "wake_id")),
             Cell::plain(text(wake, "agent_id")),
@@ -74,8 +90,15 @@ fn status_tone(status: &str) -> Tone {
     }
 }
 
+/// How long it took until a turn began, or until the program had the notice, in milliseconds.
+pub(crate) fn latency_ms(wake: &Value) -> Option<i64> {
+    let at = |key: &str| text(wake, key).parse::<jiff::Timestamp>().ok();
+    let then = at("turn_started_at").or_else(|| at("handed_at"))?;
+    Some(then.as_millisecond() - at("requested_at")?.as_millisecond())
+}
+
 /// A duration as people say it.
-fn took(ms: i64) -> String {
+pub(crate) fn took(ms: i64) -> String {
     match ms {
         0..1_000 => format!("{ms} ms"),
         1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
@@ -114,6 +137,17 @@ mod tests {
         ] });
         let shown = agents_table(&answer).lines(120, Paint::plain()).join("\n");
         insta::assert_snapshot!(shown);
+    }
+
+    #[test]
+    fn a_wake_took_as_long_as_its_turn_took_to_begin() {
+        let mut wake = json!({
+            "requested_at": "2026-11-15T15:00:00.000Z", "handed_at": "2026-11-15T15:00:00.100Z",
+        });
+        assert_eq!(latency_ms(&wake), Some(100));
+        wake["turn_started_at"] = json!("2026-11-15T15:00:01.500Z");
+        assert_eq!(latency_ms(&wake), Some(1_500));
+        assert_eq!(latency_ms(&json!({ "requested_at": "2026-11-15T15:00:00Z" })), None);
     }
 
     #[test]

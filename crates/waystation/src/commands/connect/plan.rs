@@ -174,7 +174,8 @@ pub(crate) fn is_connected(
             agent: found.clone().unwrap_or_else(|| client.command().to_owned()),
             data: data.map(Path::to_owned),
         };
-        whole &= found.is_some() && target.connected(&text, &station)?.text == text;
+        let connected = target.connected(&text, &station)?;
+        whole &= found.is_some() && connected.text == text;
         name = name.or(found);
     }
     Ok(match name {

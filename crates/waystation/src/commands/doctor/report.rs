@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use crate::commands::agents::took;
 use crate::paint::Paint;
-use crate::table::{Cell, Table, Tone};
+use crate::table::{Cell, Fit, Table, Tone};
 
 /// How something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -30,6 +31,9 @@ pub(super) struct Finding {
     pub(super) state: State,
     /// What was seen.
     pub(super) detail: String,
+    /// How long it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) latency_ms: Option<i64>,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) advice: Option<String>,
@@ -44,7 +48,7 @@ impl Finding {
         detail: impl Into<String>,
     ) -> Self {
         let (check, detail) = (check.into(), detail.into());
-        Self { subject, check, state, detail, advice: None }
+        Self { subject, check, state, detail, latency_ms: None, advice: None }
     }
 
     /// And what to do about it.
@@ -52,11 +56,24 @@ impl Finding {
         self.advice = Some(advice.into());
         self
     }
+
+    /// And how long it took.
+    pub(super) fn taking(mut self, latency_ms: Option<i64>) -> Self {
+        self.latency_ms = latency_ms;
+        self
+    }
 }
 
 /// The table, and below it what to do.
 pub(super) fn lines(findings: &[Finding], width: usize, paint: Paint) -> Vec<String> {
-    let mut table = Table::new(&["", "of", "what", "state", "seen"]);
+    let mut table = Table::new(&[
+        ("", Fit::Keep),
+        ("of", Fit::Keep),
+        ("what", Fit::Keep),
+        ("state", Fit::Keep),
+        ("took", Fit::Keep),
+        ("seen", Fit::Cut),
+    ]);
     for finding in findings {
         let (sign, word, tone) = match finding.state {
             State::Works => ("✔", "works", Tone::Good),
@@ -64,11 +81,13 @@ pub(super) fn lines(findings: &[Finding], width: usize, paint: Paint) -> Vec<Str
             State::Missing => ("-", "missing", Tone::Quiet),
             State::Broken => ("✘", "broken", Tone::Bad),
         };
+        let took = finding.latency_ms.map(took).unwrap_or_default();
         table.push(vec![
             Cell::new(sign, tone),
             Cell::plain(finding.subject),
             Cell::plain(&finding.check),
             Cell::new(word, tone),
+            Cell::plain(&took),
             Cell::plain(&finding.detail),
         ]);
     }

@@ -1,14 +1,16 @@
 //! Looking, asking, waking, and saying what was found.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::json;
 
 use super::facts::{self, ProgramFacts};
-use super::lanes;
 use super::report::{self, Finding, State};
+use super::{lanes, probe};
 use crate::cli::{AgentClient, DoctorArgs, Global};
+use crate::commands::ask;
 use crate::commands::connect::Connected;
 use crate::paint::Paint;
 use crate::paths::Place;
@@ -16,17 +18,58 @@ use crate::{output, surroundings};
 
 /// `waystation doctor`.
 pub(crate) async fn run(place: &Place, global: &Global, args: &DoctorArgs) -> Result<ExitCode> {
-    let mut findings = vec![of_hub(place).await];
-    findings.push(of_terminal());
+    let mut findings = vec![of_hub(place).await, of_terminal()];
+    let is_reached = findings.first().is_some_and(|hub| hub.state == State::Works);
+    let mut programs = Vec::new();
     for client in AgentClient::ALL {
-        if !args.clients.is_empty() && !args.clients.contains(&client) {
-            continue;
+        if args.clients.is_empty() || args.clients.contains(&client) {
+            programs.push(facts::program(place, client).await);
         }
-        let facts = facts::program(place, client).await;
-        findings.extend(of_program(&facts));
-        findings.extend(lanes::look(&facts).await);
+    }
+    let can_wake =
+        |facts: &ProgramFacts| is_reached && matches!(facts.connected, Ok(Connected::As(_)));
+    let wakeable: Vec<AgentClient> = programs
+        .iter()
+        .filter(|facts| facts.installed.is_some() && can_wake(facts))
+        .map(|facts| facts.client)
+        .collect();
+    let may_wake = !wakeable.is_empty() && consent(global, args, &wakeable)?;
+    for facts in &programs {
+        findings.extend(of_program(facts));
+        let mut lanes = lanes::look(facts).await;
+        if may_wake && wakeable.contains(&facts.client) {
+            let patience = Duration::from_secs(args.patience);
+            let woken = probe::wake(place, facts.client, patience).await;
+            lanes.retain(|lane| lane.check != woken.check);
+            lanes.insert(0, woken);
+        }
+        findings.extend(lanes);
+    }
+    if !wakeable.is_empty() && !may_wake {
+        findings.push(untried());
     }
     print(global, &findings)
+}
+
+/// Waking starts a turn, and turns cost money: nobody is woken without a word.
+fn consent(global: &Global, args: &DoctorArgs, clients: &[AgentClient]) -> Result<bool> {
+    if args.yes || args.no_wake {
+        return Ok(args.yes);
+    }
+    if global.json || !ask::is_possible() {
+        return Ok(false);
+    }
+    let titles: Vec<&str> = clients.iter().map(|client| client.title()).collect();
+    ask::confirm(&format!(
+        "Waking is tried with a throw-away session. It starts one short turn of {}, which costs a \
+         little. Go on?",
+        titles.join(" and of ")
+    ))
+}
+
+fn untried() -> Finding {
+    Finding::new("hub", "waking", State::Untried, "nobody was woken")
+        .advising("waystation doctor --yes wakes a session of each: one short turn each")
 }
 
 fn print(global: &Global, findings: &[Finding]) -> Result<ExitCode> {

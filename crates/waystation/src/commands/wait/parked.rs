@@ -25,14 +25,14 @@ const RETRY_MAX: Duration = Duration::from_secs(30);
 /// What the hub answers.
 #[derive(Debug, Deserialize)]
 struct Answer {
-    wake: Option<Wake>,
+    wake: Option<HandedOut>,
     #[serde(default)]
     superseded: bool,
 }
 
 /// A wake that was handed out to us.
 #[derive(Debug, Deserialize)]
-struct Wake {
+struct HandedOut {
     wake_id: String,
     attempt: Option<i64>,
     notice: Notice,
@@ -79,7 +79,7 @@ async fn ask(session: &Session) -> Result<Answer> {
 
 /// Takes a wake that the hub believes to be with the session now. Where the session went away in that
 /// moment, the hub hears of no turn and hands the wake out again.
-fn take(session: &Session, wake: Wake) -> Option<String> {
+fn take(session: &Session, wake: HandedOut) -> Option<String> {
     if !session.is_there() {
         return None;
     }
@@ -91,7 +91,7 @@ fn take(session: &Session, wake: Wake) -> Option<String> {
 }
 
 /// Leaves somebody behind who reports the turn: we must end, so that it can begin.
-fn watch_the_turn(session: &Session, wake: &Wake) -> Result<()> {
+fn watch_the_turn(session: &Session, wake: &HandedOut) -> Result<()> {
     let Some(transcript) = &session.event.transcript_path else { return Ok(()) };
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let mut command = Command::new(program);

@@ -80,11 +80,6 @@ impl House {
         Ok(Self { model, server, token, programs, agents, env, folder })
     }
 
-    /// Ends everything that was started in here.
-    pub(super) fn close(self) {
-        strays::end(self.folder.path());
-    }
-
     /// A home of its own, for a CLI that knows nothing of the hub.
     pub(super) fn other_home(&self, cli: Cli, name: &str) -> Result<AgentHome> {
         let [home, work] = ["home", "work"].map(|kind| self.folder.path().join(name).join(kind));
@@ -97,6 +92,11 @@ impl House {
         command.env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
         command.current_dir(self.folder.path().join(cli.name())).stdin(Stdio::null());
         command
+    }
+
+    /// What the keeper of a session keeps.
+    pub(super) fn folder_of(&self, session: &str) -> PathBuf {
+        self.folder.path().join("data/run").join(session)
     }
 
     /// The CLI's own program.
@@ -186,6 +186,12 @@ impl House {
     async fn post(&self, path: &str, input: &Value) -> Result<Value> {
         let mut connection = Connection::open(self.server.address, &self.token).await?;
         body(&connection.post_text(path, &input.to_string()).await?)
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        strays::end(self.folder.path());
     }
 }
 

@@ -27,7 +27,6 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
     rows.push(claude::measure(&house, &reviewer, wakes).await?);
     rows.push(typing::measure(&house, &reviewer, ("19b", Cli::Claude), wakes).await?);
     rows.sort_by_key(|row| row.number);
-    house.close();
     Ok(rows)
 }
 

@@ -151,6 +151,26 @@ pub enum Error {
         /// How long to wait.
         retry_after_ms: u64,
     },
+    /// Nothing can wake the agent.
+    #[error("the agent cannot be woken: {reason}")]
+    WakeFailed {
+        /// Why.
+        reason: String,
+    },
+    /// Nobody supervises the agent, and there is no other way to it.
+    #[error("no session of {agent} is supervised by the hub, and none of them can be reached")]
+    UnmanagedRuntime {
+        /// The agent.
+        agent: String,
+    },
+    /// A human is typing, and the caller did not want to wait.
+    #[error("a human is typing in the session of {agent}")]
+    HumanInputCollision {
+        /// The agent.
+        agent: String,
+        /// How long to wait before it may be over.
+        retry_after_ms: u64,
+    },
     /// It took too long.
     #[error("the request took longer than {seconds} s")]
     Timeout {
@@ -229,6 +249,9 @@ impl Error {
             | Self::Conflict(_) => ErrorCode::Conflict,
             Self::IdempotencyConflict { .. } => ErrorCode::IdempotencyConflict,
             Self::RateLimited { .. } => ErrorCode::RateLimited,
+            Self::WakeFailed { .. } => ErrorCode::WakeFailed,
+            Self::UnmanagedRuntime { .. } => ErrorCode::UnmanagedRuntime,
+            Self::HumanInputCollision { .. } => ErrorCode::HumanInputCollision,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Overloaded | Self::Store(StoreError::Overloaded) => ErrorCode::Overloaded,
@@ -292,6 +315,9 @@ impl Error {
                  orchestrator"
                     .to_owned(),
             ),
+            Self::WakeFailed { .. }
+            | Self::UnmanagedRuntime { .. }
+            | Self::HumanInputCollision { .. } => self.wake_hint(),
             Self::IdempotencyConflict { seq } => Some(format!(
                 "message {seq} of this thread has that key; use a new key for new content"
             )),
@@ -305,10 +331,30 @@ impl Error {
         }
     }
 
+    /// What to do about an agent that is not woken.
+    fn wake_hint(&self) -> Option<String> {
+        match self {
+            Self::WakeFailed { .. } => Some(
+                "start the agent with `waystation run`, or wait: its messages are kept, and \
+                 list_wakes shows what was tried"
+                    .to_owned(),
+            ),
+            Self::UnmanagedRuntime { agent } => Some(format!(
+                "start it with `waystation run {agent} -- …`, or connect its program with \
+                 `waystation connect`"
+            )),
+            Self::HumanInputCollision { .. } => Some(
+                "leave on_human_input out, and the wake waits until the human pauses".to_owned(),
+            ),
+            _ => None,
+        }
+    }
+
     /// How long to wait before trying again.
     pub fn retry_after_ms(&self) -> Option<u64> {
         match self {
-            Self::RateLimited { retry_after_ms, .. } => Some(*retry_after_ms),
+            Self::RateLimited { retry_after_ms, .. }
+            | Self::HumanInputCollision { retry_after_ms, .. } => Some(*retry_after_ms),
             Self::Overloaded | Self::Store(StoreError::Overloaded) => Some(250),
             Self::Stopping
             | Self::Store(StoreError::Failed | StoreError::Closed | StoreError::Unreachable(_)) => {

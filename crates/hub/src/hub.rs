@@ -18,6 +18,8 @@ use crate::links::{Intake, LinkParts, Links};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
+use crate::wakes::request::Means;
+use crate::wakes::{WakeSettings, Wakes};
 
 /// What an operator may choose about the hub's behaviour.
 #[derive(Clone, Debug)]
@@ -34,6 +36,8 @@ pub struct Settings {
     pub idempotency_window_ms: Option<i64>,
     /// The zone of times that callers give without one.
     pub zone: jiff::tz::TimeZone,
+    /// How agents are woken.
+    pub wake: WakeSettings,
 }
 
 impl Default for Settings {
@@ -45,6 +49,7 @@ impl Default for Settings {
             session_fresh_ms: limits::SESSION_FRESH_MS,
             idempotency_window_ms: None,
             zone: jiff::tz::TimeZone::UTC,
+            wake: WakeSettings::default(),
         }
     }
 }
@@ -95,6 +100,8 @@ pub struct Hub {
     pub keys: Arc<KeyRing>,
     /// Tokens that are refused before their time.
     pub revocations: Arc<Revocations>,
+    /// Who waits for wakes.
+    pub(crate) wakes: Arc<Wakes>,
     pub(crate) sealer: Sealer,
     pub(crate) audit_bell: Arc<Notify>,
     pub(crate) places: Semaphore,
@@ -129,6 +136,7 @@ impl Hub {
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
+            wakes: Arc::default(),
             search,
             containment,
             links: Links::new(links, intake, name),
@@ -201,6 +209,12 @@ impl Hub {
     /// Where its randomness comes from.
     pub(crate) fn entropy(&self) -> Arc<dyn Entropy> {
         Arc::clone(&self.entropy)
+    }
+
+    /// What wakes are made with that follow from something else.
+    pub(crate) fn wake_means(&self) -> Means {
+        let wake = &self.settings.wake;
+        Means { entropy: self.entropy(), policy: wake.policy(), is_enabled: wake.enabled }
     }
 
     /// Fresh random bytes.

@@ -22,6 +22,7 @@ mod operation;
 mod operations;
 mod quota;
 pub mod threads;
+pub mod wakes;
 
 pub use call::{Call, Change, Trace};
 pub use catalogue::{Catalogue, Entry, Input};

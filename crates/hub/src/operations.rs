@@ -1,7 +1,7 @@
 //! THE LIST: every operation of the hub, in the order of the documentation.
 
 use crate::admin::{IssueToken, ListTokens, ReadAudit, RevokeToken};
-use crate::agents::{HeartbeatSession, ListSessions};
+use crate::agents::{HeartbeatSession, ListAgents, ListSessions, OpenSession};
 use crate::catalogue::{Catalogue, Entry};
 use crate::chats::{AddMessages, GetAttachment, GetContext, GetMessages, ListChats, ListSources};
 use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
@@ -9,6 +9,10 @@ use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
     WaitForMessages,
+};
+use crate::wakes::{
+    CancelWake, ClaimWakes, GetWakePolicy, ListWakes, ReportWake, SetWakePolicy,
+    TriggerParticipant, WaitForWake,
 };
 
 /// Every operation.
@@ -39,6 +43,16 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<RemoveLink>(),
         Entry::of::<HeartbeatSession>(),
         Entry::of::<ListSessions>(),
+        Entry::of::<ListAgents>(),
+        Entry::of::<OpenSession>(),
+        Entry::of::<TriggerParticipant>(),
+        Entry::of::<ListWakes>(),
+        Entry::of::<CancelWake>(),
+        Entry::of::<ClaimWakes>(),
+        Entry::of::<ReportWake>(),
+        Entry::of::<WaitForWake>(),
+        Entry::of::<SetWakePolicy>(),
+        Entry::of::<GetWakePolicy>(),
         Entry::of::<IssueToken>(),
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),

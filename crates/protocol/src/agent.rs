@@ -30,6 +30,36 @@ pub struct AgentSession {
     pub last_heartbeat_at: Timestamp,
     /// What it reported, or `offline` when that is too long ago.
     pub status: SessionStatus,
+    /// The program's own name for the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vendor_session_id: Option<String>,
+    /// The host it runs on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The process it runs in, on that host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<i64>,
+    /// What its human was last seen doing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub human_input: Option<HumanInput>,
+    /// The lane on which it was last woken, or would be now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lane: Option<String>,
+}
+
+/// What the human at a session was last seen doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HumanInput {
+    /// When a key was last pressed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_key_at: Option<Timestamp>,
+    /// Whether something stands unsent in the line.
+    #[serde(default)]
+    pub draft: bool,
+    /// Whether the program asks its human something.
+    #[serde(default)]
+    pub dialog: bool,
 }
 
 /// Who owns an agent's process. Set by the hub, never by a payload.

@@ -22,7 +22,7 @@ pub mod unique_json;
 pub mod validate;
 pub mod wake;
 
-pub use agent::{AgentSession, ManagementMode, SessionStatus};
+pub use agent::{AgentSession, HumanInput, ManagementMode, SessionStatus};
 pub use caller::{Caller, Role, Scope, Scopes};
 pub use cursor::ParticipantCursor;
 pub use error_code::{ErrorBody, ErrorCode, ErrorEnvelope};
@@ -33,4 +33,4 @@ pub use metadata::Metadata;
 pub use secret::Secret;
 pub use thread::{Thread, ThreadStatus, ThreadType};
 pub use time::Timestamp;
-pub use wake::{WakePolicy, WakeState};
+pub use wake::{WakeLane, WakePolicy, WakeState};

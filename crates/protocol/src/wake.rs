@@ -74,6 +74,47 @@ impl std::fmt::Display for WakeState {
     }
 }
 
+/// A way to reach a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WakeLane {
+    /// Codex' app server.
+    CodexSocket,
+    /// `codex queue`.
+    CodexQueue,
+    /// `codex exec resume`.
+    CodexResume,
+    /// A new Codex session.
+    CodexNew,
+    /// A call of `wait_for_wake` beside Claude Code, whose end wakes it.
+    ClaudeRewake,
+    /// The standard input of a Claude Code process.
+    ClaudeStream,
+    /// `claude --resume`.
+    ClaudeResume,
+    /// A new Claude Code session.
+    ClaudeNew,
+    /// The keyboard of a terminal.
+    Pty,
+}
+
+impl WakeLane {
+    /// The name on the wire, which is also the stored form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CodexSocket => "codex_socket",
+            Self::CodexQueue => "codex_queue",
+            Self::CodexResume => "codex_resume",
+            Self::CodexNew => "codex_new",
+            Self::ClaudeRewake => "claude_rewake",
+            Self::ClaudeStream => "claude_stream",
+            Self::ClaudeResume => "claude_resume",
+            Self::ClaudeNew => "claude_new",
+            Self::Pty => "pty",
+        }
+    }
+}
+
 /// What wakes an agent without anybody asking for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -84,6 +125,17 @@ pub enum WakeOn {
     Mention,
     /// A thread of it changes its status.
     Status,
+}
+
+impl WakeOn {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unread => "unread",
+            Self::Mention => "mention",
+            Self::Status => "status",
+        }
+    }
 }
 
 /// When a step that costs something may be taken.
@@ -98,13 +150,18 @@ pub enum Consent {
     Never,
 }
 
+/// A time of the day, for schemas.
+const CLOCK_PATTERN: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$";
+
 /// Hours of the day in which nothing wakes an agent by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuietHours {
     /// When they begin: `22:00`.
+    #[schemars(regex(pattern = CLOCK_PATTERN))]
     pub from: String,
     /// When they end; before `from` it is the next day.
+    #[schemars(regex(pattern = CLOCK_PATTERN))]
     pub to: String,
     /// The zone of both: `Europe/Berlin`.
     #[serde(default = "utc")]
@@ -122,13 +179,16 @@ pub struct WakePolicy {
     /// Whether posts wake this agent at all.
     pub enabled: bool,
     /// What wakes it.
+    #[schemars(length(max = 3))]
     pub on: Vec<WakeOn>,
     /// When nothing does; what comes then waits for the morning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quiet_hours: Option<QuietHours>,
     /// Wakes an hour.
+    #[schemars(range(min = 1, max = limits::WAKE_PER_HOUR_CEILING))]
     pub per_hour_max: i64,
     /// Changes of speaker between agents without a human before posts stop waking it; 0 for never.
+    #[schemars(range(min = 0, max = limits::WAKE_HOPS_CEILING))]
     pub hops_max: i64,
     /// Whether a session that ended may be resumed.
     pub resume: Consent,
@@ -160,5 +220,12 @@ mod tests {
             assert_eq!(WakeState::from_code(state.code()), Some(state));
         }
         assert!(WakeState::TurnStarted.is_open() && !WakeState::Read.is_open());
+    }
+
+    #[test]
+    fn lanes_are_called_the_same_in_every_place() {
+        for lane in [WakeLane::CodexSocket, WakeLane::ClaudeRewake, WakeLane::Pty] {
+            assert_eq!(serde_json::to_value(lane).unwrap(), lane.name());
+        }
     }
 }

@@ -11,6 +11,9 @@ ALTER TABLE agent_session ADD COLUMN transcript TEXT;
 ALTER TABLE agent_session ADD COLUMN human_ms BIGINT;
 ALTER TABLE agent_session ADD COLUMN human_draft BIGINT;
 ALTER TABLE agent_session ADD COLUMN dialog BIGINT;
+-- The call that waits beside it for a wake, and until when.
+ALTER TABLE agent_session ADD COLUMN parked_by TEXT;
+ALTER TABLE agent_session ADD COLUMN parked_ms BIGINT;
 
 -- How an agent was last started, for starting it again.
 CREATE TABLE agent_profile (
@@ -45,6 +48,8 @@ CREATE TABLE wake (
     fail_on_human BIGINT NOT NULL,
     -- The newest message it is about.
     through_seq BIGINT NOT NULL,
+    -- The newest message that came after the agent had been told, and asks for another wake.
+    again_seq BIGINT,
     requested_ms BIGINT NOT NULL,
     -- Not before then.
     due_ms BIGINT NOT NULL,
@@ -67,7 +72,9 @@ CREATE TABLE wake (
 CREATE UNIQUE INDEX wake_uid ON wake (uid);
 CREATE UNIQUE INDEX wake_open ON wake (thread, agent) WHERE state < 4;
 CREATE INDEX wake_due ON wake (due_ms, id) WHERE state < 2;
+CREATE INDEX wake_about ON wake (thread, agent, through_seq);
 CREATE INDEX wake_agent ON wake (workspace, agent, id);
+CREATE INDEX wake_agent_open ON wake (workspace, agent) WHERE state < 4;
 
 -- Who is woken when; thread 0 is the agent's own rule.
 CREATE TABLE wake_policy (

@@ -24,6 +24,7 @@ mod messages;
 mod migrate;
 mod people;
 mod pool;
+mod profiles;
 mod purge;
 mod queue;
 pub mod search;
@@ -34,6 +35,8 @@ mod tokens;
 mod tx;
 mod value;
 mod view_file;
+mod wake_policies;
+mod wakes;
 mod work;
 mod writer;
 
@@ -57,6 +60,7 @@ pub use leases::LeaseRow;
 pub use links::{LinkRow, LinkTotals, NewLink};
 pub use messages::{MessageRow, NewMessage, ReplyTo};
 pub use people::PersonRow;
+pub use profiles::ProfileRow;
 pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };
@@ -65,3 +69,5 @@ pub use store::{Settings, Store};
 pub use threads::{NewThread, ThreadAccess, ThreadFilter, ThreadListed, ThreadRow};
 pub use tokens::TokenRow;
 pub use tx::Tx;
+pub use wake_policies::WakePolicyRow;
+pub use wakes::{WakeFilter, WakeRow};

@@ -223,6 +223,22 @@ impl Tx<'_> {
         Ok(counted.unwrap_or(0))
     }
 
+    /// The newest message of others after a number; 0 for none.
+    pub fn newest_of_others(
+        &mut self,
+        thread_row: i64,
+        after_seq: i64,
+        reader: &str,
+    ) -> Result<i64> {
+        let newest = self.query_one(
+            "SELECT seq FROM message WHERE thread = ?1 AND seq > ?2 AND sender <> ?3
+             ORDER BY seq DESC LIMIT 1",
+            &[thread_row.into(), after_seq.into(), reader.into()],
+            |row| row.int(0),
+        )?;
+        Ok(newest.unwrap_or(0))
+    }
+
     /// The messages that answer this one.
     pub fn replies(&mut self, thread_row: i64, seq: i64, limit: usize) -> Result<Vec<MessageRow>> {
         self.query(

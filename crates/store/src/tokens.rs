@@ -80,6 +80,22 @@ impl Tx<'_> {
         )
     }
 
+    /// Forgets the tokens of a session that have ended; a session gets a new one every few minutes.
+    pub fn forget_ended_tokens(
+        &mut self,
+        workspace: &str,
+        agent: &str,
+        session: &str,
+        now: Timestamp,
+    ) -> Result<()> {
+        self.execute(
+            "DELETE FROM token WHERE workspace = ?1 AND agent = ?2 AND session = ?3
+               AND expires_ms < ?4",
+            &[workspace.into(), agent.into(), session.into(), now.as_ms().into()],
+        )?;
+        Ok(())
+    }
+
     /// Revokes a token.
     pub fn revoke_token(&mut self, jti: &str, at: Timestamp) -> Result<()> {
         self.execute(

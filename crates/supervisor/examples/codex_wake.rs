@@ -6,6 +6,7 @@
 //! codex_wake arrived CODEX_HOME THREAD CWD WAKE_ID
 //! codex_wake bind    CODEX_HOME CWD PID [SECONDS_AGO]
 //! codex_wake can     CODEX_HOME
+//! codex_wake serve   CODEX_HOME CWD SOCKET
 //! ```
 //! `THREAD` may be `-` where the process tells it. A socket called `codex.sock` beside the file that
 //! `CODEX_KEEPER` names is asked first.
@@ -14,7 +15,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
-use waystation_supervisor::lanes::codex::{Codex, bind};
+use tokio::signal::unix::{SignalKind, signal};
+use waystation_supervisor::lanes::codex::{Codex, bare, bind, private};
 use waystation_supervisor::{Activity, AgentCli, Lane, Notice, Process, Program, Runtime, Session};
 
 #[tokio::main(flavor = "current_thread")]
@@ -28,8 +30,22 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         env: Vec::new(),
         log_folder: std::env::temp_dir().join("codex_wake"),
     };
-    let codex = Codex::new(program, home.clone());
+    let codex = Codex::new(program.clone(), home.clone());
     match word(0) {
+        Some("serve") => {
+            let socket = PathBuf::from(word(3).ok_or("which socket?")?);
+            let mut command = bare(&program, &home);
+            command.current_dir(word(2).ok_or("which folder?")?);
+            let log = socket.with_extension("log");
+            let mut server = private::start(command, &socket, &log).await?;
+            say("it answers")?;
+            let mut stop = signal(SignalKind::terminate())?;
+            tokio::select! {
+                () = server.ended() => {}
+                _ = stop.recv() => server.end().await,
+            }
+            Ok(())
+        }
         Some("can") => say(&format!("{:?}", codex.abilities().await)),
         Some("bind") => {
             let pid = word(3).ok_or("which PID?")?.parse()?;
@@ -52,7 +68,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             let lane = Lane::named(word(4).ok_or("which lane?")?).ok_or("no such lane")?;
             wake(&codex, lane, &session, word(5).ok_or("which wake?")?).await
         }
-        _ => Err("look, hand, arrived, bind or can?".into()),
+        _ => Err("look, hand, arrived, bind, can or serve?".into()),
     }
 }
 

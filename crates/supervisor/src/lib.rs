@@ -6,6 +6,7 @@ mod clock;
 pub mod human;
 pub mod keeper;
 pub mod keys;
+pub mod ladder;
 pub mod lanes;
 pub mod limits;
 pub mod modes;
@@ -14,6 +15,7 @@ pub mod pty;
 pub mod screen;
 pub mod session;
 
+pub use ladder::{Candidate, Courtesy, Ladder, Outcome, Step, Terms};
 pub use process::{ancestor_named, life};
 pub use session::{
     Activity, AgentCli, Handed, Human, Lane, LaneError, Life, Notice, Process, Program, Runtime,

@@ -8,6 +8,9 @@ use std::time::Duration;
 
 /// Ancestors of a hook that are looked at to find the CLI that called it.
 pub const ANCESTORS_MAX: usize = 32;
+/// How long a program's records are asked whether a notice arrived before a person must look, in
+/// milliseconds.
+pub const ARRIVAL_PATIENCE_MS: i64 = 60_000;
 
 /// Files beside Claude Code's records of running processes; with more of them nothing is proven.
 pub const CLAUDE_RECORDS_MAX: usize = 10_000;
@@ -25,3 +28,5 @@ pub const TRANSCRIPT_LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const TRANSCRIPT_LOOK_EVERY: Duration = Duration::from_millis(25);
 /// Bytes of a started process' log that are searched for the beginning of its turn.
 pub const STARTED_LOG_BYTES_MAX: u64 = 256 * 1024;
+/// How long a human must have been quiet before anything is typed, unless somebody says otherwise.
+pub const QUIET_DEFAULT: Duration = Duration::from_secs(20);

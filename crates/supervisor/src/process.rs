@@ -55,6 +55,19 @@ pub fn parent_of(pid: u32) -> Option<u32> {
     Stat::of(pid).ok().map(|stat| stat.parent).filter(|parent| *parent > 1)
 }
 
+/// Whether any process of this user was started with this in its environment: `NAME=value`.
+pub fn is_any_marked(mark: &str) -> bool {
+    let Ok(folders) = std::fs::read_dir("/proc") else { return false };
+    folders.flatten().any(|folder| {
+        let is_process = folder.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit());
+        // Those of others cannot be read, and are none of ours.
+        let environment = is_process.then(|| std::fs::read(folder.path().join("environ")).ok());
+        environment.flatten().is_some_and(|environment| {
+            environment.split(|byte| *byte == 0).any(|pair| pair == mark.as_bytes())
+        })
+    })
+}
+
 /// Whether a process runs a program of one of these names: by the name the kernel has for it, by its
 /// own, or by the script that an interpreter was started with.
 fn runs(pid: u32, names: &[&str]) -> bool {
@@ -191,6 +204,20 @@ mod tests {
         drop(child.stdin.take());
         child.wait().unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_process_is_known_by_a_mark_in_its_environment_until_it_ends() {
+        let mark = format!("WAYSTATION_TEST_MARK={}", std::process::id());
+        assert!(!is_any_marked(&mark));
+        let (name, value) = mark.split_once('=').unwrap();
+        let mut child = Command::new("sleep").arg("1000").env(name, value).spawn().unwrap();
+        while !is_any_marked(&mark) {
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!is_any_marked(&mark));
     }
 
     #[test]

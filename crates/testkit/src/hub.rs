@@ -9,6 +9,7 @@ use connector_api::toolkit::{HttpClient, HttpSettings};
 use hub::audit::SealKey;
 use hub::identity::{IdentityConfig, KeyRing};
 use hub::links::{LinkParts, LinkVault};
+use hub::wakes::WakeSettings;
 use hub::{Catalogue, Clock, Error, Hub, Input, Parts, Settings, SystemEntropy};
 use protocol::{Caller, Role, Timestamp};
 use ring::rand::SystemRandom;
@@ -74,7 +75,8 @@ pub enum On {
 /// Quotas and guards that do not get in a test's way.
 pub fn generous() -> Settings {
     let rate = hub::Rate { per_second: 1_000_000, burst: 1_000_000 };
-    Settings { posts: rate, calls: rate, agent_turns_max: 0, ..Settings::default() }
+    let wake = WakeSettings { triggers_per_minute: 1_000_000, ..WakeSettings::default() };
+    Settings { posts: rate, calls: rate, agent_turns_max: 0, wake, ..Settings::default() }
 }
 
 /// Makes a throw-away place for a store.
@@ -167,6 +169,12 @@ impl TestHub {
     #[must_use]
     pub async fn restart(self) -> Self {
         let settings = self.hub.settings.clone();
+        self.restart_with(settings).await
+    }
+
+    /// The same, with other settings.
+    #[must_use]
+    pub async fn restart_with(self, settings: Settings) -> Self {
         let clock = Arc::clone(&self.clock);
         let place = self.end().await;
         Self::open(place, settings, clock)

@@ -2,6 +2,8 @@
 //!
 //! Nothing else in the program reads a setting from the environment.
 
+mod host;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ use hub::identity::IdentityConfig;
 use protocol::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub(crate) use host::HostConfig;
 
 /// Every setting of the hub.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -37,6 +41,10 @@ pub(crate) struct Config {
     pub(crate) identity: IdentityConfig,
     /// How links reach their services.
     pub(crate) links: LinksConfig,
+    /// How this machine runs agents.
+    pub(crate) host: HostConfig,
+    /// Waking agents.
+    pub(crate) wake: WakeConfig,
     /// What is logged.
     pub(crate) log: LogConfig,
 }
@@ -54,6 +62,8 @@ impl Default for Config {
             limits: LimitsConfig::default(),
             identity: IdentityConfig::default(),
             links: LinksConfig::default(),
+            host: HostConfig::default(),
+            wake: WakeConfig::default(),
             log: LogConfig::default(),
         }
     }
@@ -163,6 +173,90 @@ impl LinksConfig {
     }
 }
 
+/// Waking agents.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct WakeConfig {
+    /// Whether posts wake agents by themselves. Asking for a wake works either way.
+    pub(crate) enabled: bool,
+    /// How often a human who types is looked at again.
+    pub(crate) recheck_seconds: i64,
+    /// How long a human must not have typed before an agent is woken in the same terminal.
+    pub(crate) quiet_seconds: i64,
+    /// How long a wake waits for a human before another way is tried.
+    pub(crate) defer_max_seconds: i64,
+    /// How often one agent may be triggered by others, a minute.
+    pub(crate) triggers_per_minute: u32,
+    /// Wakes of one agent an hour, unless its policy says otherwise.
+    pub(crate) per_hour_max: i64,
+    /// Changes of speaker between agents without a human before posts stop waking an agent, unless its
+    /// policy says otherwise; 0 for never.
+    pub(crate) hops_max: i64,
+    /// How many minutes the token of a session lives; whoever runs the session renews it.
+    pub(crate) session_token_minutes: i64,
+    /// Attempts before a wake has failed for good.
+    pub(crate) attempts_max: i64,
+}
+
+impl Default for WakeConfig {
+    fn default() -> Self {
+        let defaults = hub::wakes::WakeSettings::default();
+        Self {
+            enabled: defaults.enabled,
+            recheck_seconds: defaults.recheck_ms / 1_000,
+            quiet_seconds: defaults.quiet_ms / 1_000,
+            defer_max_seconds: defaults.defer_ms_max / 1_000,
+            triggers_per_minute: defaults.triggers_per_minute,
+            per_hour_max: defaults.per_hour_max,
+            hops_max: defaults.hops_max,
+            session_token_minutes: defaults.session_token_ms / 60_000,
+            attempts_max: defaults.attempts_max,
+        }
+    }
+}
+
+impl WakeConfig {
+    /// What the hub is told.
+    fn settings(&self) -> hub::wakes::WakeSettings {
+        hub::wakes::WakeSettings {
+            enabled: self.enabled,
+            recheck_ms: self.recheck_seconds.saturating_mul(1_000),
+            quiet_ms: self.quiet_seconds.saturating_mul(1_000),
+            defer_ms_max: self.defer_max_seconds.saturating_mul(1_000),
+            triggers_per_minute: self.triggers_per_minute,
+            per_hour_max: self.per_hour_max,
+            hops_max: self.hops_max,
+            session_token_ms: self.session_token_minutes.saturating_mul(60_000),
+            attempts_max: self.attempts_max,
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let at_least = [
+            ("recheck_seconds", self.recheck_seconds, 1),
+            ("quiet_seconds", self.quiet_seconds, 0),
+            ("defer_max_seconds", self.defer_max_seconds, 0),
+            ("per_hour_max", self.per_hour_max, 1),
+            ("hops_max", self.hops_max, 0),
+            ("session_token_minutes", self.session_token_minutes, 6),
+            ("attempts_max", self.attempts_max, 1),
+        ];
+        for (name, value, least) in at_least {
+            if value < least {
+                bail!("wake.{name} = {value} must be at least {least}");
+            }
+        }
+        if self.triggers_per_minute == 0 {
+            bail!("wake.triggers_per_minute = 0 must be at least 1");
+        }
+        if self.per_hour_max > limits::wake::WAKE_PER_HOUR_CEILING {
+            let most = limits::wake::WAKE_PER_HOUR_CEILING;
+            bail!("wake.per_hour_max = {} must be at most {most}", self.per_hour_max);
+        }
+        Ok(())
+    }
+}
+
 /// What is logged.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -190,10 +284,15 @@ pub(crate) enum LogFormat {
 }
 
 /// Variables that are not settings: who calls, and where things are.
-pub(crate) const NOT_SETTINGS: [(&str, &str); 7] = [
+pub(crate) const NOT_SETTINGS: [(&str, &str); 9] = [
     ("data", "The data folder, as `--data` names it."),
     ("config", "The configuration file, as `--config` names it."),
     ("token", "The token that a command or a stdio server calls with."),
+    (
+        "token_file",
+        "A file that holds that token, and always a fresh one; it comes before the token.",
+    ),
+    ("wake_id", "The wake for which the host started this program."),
     ("agent", "The agent that calls, where there is no token."),
     ("workspace_id", "The workspace of that agent."),
     ("session", "The session of that agent."),
@@ -222,6 +321,13 @@ impl Environment {
     /// A variable that is set to something.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         self.0.get(name).filter(|value| !value.is_empty()).cloned()
+    }
+
+    /// The token to call with: what the file holds now, else the one that was given.
+    pub(crate) fn token(&self) -> Option<String> {
+        let of_file = self.get("token_file").and_then(|path| std::fs::read_to_string(path).ok());
+        let of_file = of_file.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        of_file.or_else(|| self.get("token"))
     }
 }
 
@@ -277,7 +383,7 @@ impl Config {
             );
         }
         protocol::validate::name(&self.workspace).context("workspace")?;
-        Ok(())
+        self.wake.check()
     }
 
     /// The hub's settings.
@@ -291,6 +397,7 @@ impl Config {
             session_fresh_ms: limits.session_fresh_seconds.saturating_mul(1_000),
             idempotency_window_ms: (window > 0).then(|| window.saturating_mul(3_600_000)),
             zone: jiff::tz::TimeZone::system(),
+            wake: self.wake.settings(),
         }
     }
 }
@@ -336,6 +443,17 @@ mod tests {
         .unwrap();
         assert_eq!(config.listen, "127.0.0.1:2");
         assert_eq!((config.limits.posts_burst, config.limits.calls_burst), (5, 7));
+    }
+
+    #[test]
+    fn the_wake_table_reaches_the_hub() {
+        let config = load("[wake]\nenabled = false\nquiet_seconds = 7\n", &[]).unwrap();
+        let wake = config.hub_settings().wake;
+        assert!(!wake.enabled);
+        assert_eq!((wake.quiet_ms, wake.recheck_ms), (7_000, 5_000));
+        assert_eq!(Config::default().hub_settings().wake, hub::wakes::WakeSettings::default());
+        let error = load("[wake]\nrecheck_seconds = 0\n", &[]).unwrap_err().to_string();
+        assert!(error.contains("wake.recheck_seconds = 0 must be at least 1"), "{error}");
     }
 
     #[test]

@@ -14,6 +14,13 @@ pub(crate) fn line(text: &str) -> Result<()> {
     }
 }
 
+/// Prints a notice where Claude Code looks for it.
+pub(crate) fn notice(text: &str) -> Result<()> {
+    let mut out = std::io::stderr().lock();
+    writeln!(out, "{}", safe(text))?;
+    Ok(out.flush()?)
+}
+
 /// Tells the person something beside what a command prints.
 pub(crate) fn note(text: &str) {
     let mut err = std::io::stderr().lock();

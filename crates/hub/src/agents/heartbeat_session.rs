@@ -1,14 +1,19 @@
 //! Reporting that one is alive.
 
-use protocol::{Scope, SessionStatus, Timestamp, limits, validate};
+use protocol::{
+    Caller, HumanInput, Scope, SessionStatus, Timestamp, WakeLane, WakeState, limits, validate,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::SessionRow;
+use store::{SessionRow, Tx};
 
+use super::process::{self, ProcessFacts};
 use crate::call::{Call, Change};
-use crate::error::{Checked, Result};
+use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::threads::rules;
+use crate::wakes::request::Means;
+use crate::wakes::{life, look};
 
 /// Report that your session is alive and what it is doing. After two minutes without a report a session
 /// counts as offline.
@@ -28,6 +33,26 @@ pub struct HeartbeatSession {
     resumable: Option<bool>,
     /// `active` while in a turn (the default), `idle` while waiting, `offline` when leaving.
     status: Option<SessionStatus>,
+    /// That program's own id of the session.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    vendor_session_id: Option<String>,
+    /// The host you run on.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    host: Option<String>,
+    /// Your process there.
+    #[schemars(range(min = 1))]
+    pid: Option<i64>,
+    /// When it started, in ticks.
+    #[schemars(range(min = 0))]
+    pid_started: Option<i64>,
+    /// Which boot of the host that was.
+    #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    boot_id: Option<String>,
+    /// What your human does.
+    human_input: Option<HumanInput>,
+    /// The file of what is said.
+    #[schemars(length(min = 1, max = limits::PATH_CHARS_MAX))]
+    transcript: Option<String>,
     /// Optional: must match your token.
     agent_id: Option<String>,
     /// Optional: must match your token.
@@ -43,48 +68,140 @@ pub struct HeartbeatSessionOutput {
     ok: bool,
     /// When.
     recorded_at: Timestamp,
+    #[serde(skip)]
+    agent: String,
 }
 
 impl Operation for HeartbeatSession {
     const NAME: &'static str = "heartbeat_session";
     const ROUTE: Route = Route::post("/v1/sessions/heartbeat");
     const SCOPE: Scope = Scope::SessionsWrite;
+    const OTHER_SCOPE: Option<Scope> = Some(Scope::AgentsHost);
     const EFFECT: Effect = Effect::Set;
     type Output = HeartbeatSessionOutput;
 
     async fn run(self, call: &Call) -> Result<HeartbeatSessionOutput> {
-        let caller = call.caller();
-        rules::claim("agent_id", self.agent_id.as_deref(), &caller.agent_id)?;
-        rules::claim("session_id", self.session_id.as_deref(), &caller.session_id)?;
-        rules::workspace(self.workspace_id.as_deref(), caller)?;
-        validate::name(&self.runtime).field("runtime")?;
-        if let Some(version) = &self.runtime_version {
-            validate::line(version, limits::NAME_CHARS_MAX).field("runtime_version")?;
-        }
-        if let Some(cwd) = &self.cwd {
-            validate::line(cwd, limits::PATH_CHARS_MAX).field("cwd")?;
-        }
-        let report = SessionRow {
-            workspace: caller.workspace_id.clone(),
-            agent: caller.agent_id.clone(),
-            session: caller.session_id.clone(),
-            runtime: self.runtime,
-            runtime_version: self.runtime_version,
-            cwd: self.cwd,
-            managed: false,
-            resumable: self.resumable.unwrap_or(false),
-            status: self.status.unwrap_or(SessionStatus::Active),
-            heartbeat: call.now(),
-        };
-        call.write(move |tx| {
-            tx.record_heartbeat(&report)?;
-            let output = HeartbeatSessionOutput { ok: true, recorded_at: report.heartbeat };
-            Ok(Change::of(report.session.clone(), output))
-        })
-        .await
+        self.check(call.caller())?;
+        let (caller, now, means) = (call.shared_caller(), call.now(), call.hub.wake_means());
+        let output = call
+            .write(move |tx| {
+                let report = self.report(tx, &caller, now)?;
+                let who = (report.workspace.as_str(), report.agent.as_str());
+                let is_new = !tx.is_wakeable(who.0, who.1)?;
+                tx.record_heartbeat(&report)?;
+                tell_wakes(tx, &report, &means)?;
+                if is_new {
+                    look::arrived(tx, who, now, &means)?;
+                }
+                let agent = report.agent;
+                let output = HeartbeatSessionOutput { ok: true, recorded_at: now, agent };
+                Ok(Change::of(report.session, output))
+            })
+            .await?;
+        // A turn that ended, or a human who paused, is what a wake waits for.
+        call.hub.wakes.ring(&call.caller().workspace_id, &output.agent);
+        Ok(output)
     }
 
     fn brief(output: &HeartbeatSessionOutput) -> String {
         format!("recorded at {}", output.recorded_at)
     }
+}
+
+impl HeartbeatSession {
+    fn check(&self, caller: &Caller) -> Result<()> {
+        rules::workspace(self.workspace_id.as_deref(), caller)?;
+        if caller.scopes.has(Scope::AgentsHost) {
+            // A host reports for the agents that it runs.
+            for (field, name) in [("agent_id", &self.agent_id), ("session_id", &self.session_id)] {
+                if let Some(name) = name {
+                    validate::name(name).field(field)?;
+                }
+            }
+        } else {
+            rules::claim("agent_id", self.agent_id.as_deref(), &caller.agent_id)?;
+            rules::claim("session_id", self.session_id.as_deref(), &caller.session_id)?;
+        }
+        process::check(&ProcessFacts {
+            runtime: &self.runtime,
+            runtime_version: self.runtime_version.as_deref(),
+            cwd: self.cwd.as_deref(),
+            host: self.host.as_deref(),
+            pid: self.pid,
+            pid_started: self.pid_started,
+            boot_id: self.boot_id.as_deref(),
+        })?;
+        if let Some(vendor) = &self.vendor_session_id {
+            process::check_vendor_session(vendor)?;
+        }
+        if let Some(transcript) = &self.transcript {
+            validate::line(transcript, limits::PATH_CHARS_MAX).field("transcript")?;
+        }
+        Ok(())
+    }
+
+    /// What the session looks like after this report.
+    fn report(&self, tx: &mut Tx<'_>, caller: &Caller, now: Timestamp) -> Result<SessionRow> {
+        let agent = self.agent_id.as_ref().unwrap_or(&caller.agent_id);
+        let session = self.session_id.as_ref().unwrap_or(&caller.session_id);
+        let known = tx.session(&caller.workspace_id, agent, session)?;
+        let is_own = *agent == caller.agent_id && *session == caller.session_id;
+        let other_host = known.as_ref().and_then(|known| known.host.as_deref());
+        if !is_own && other_host.is_some_and(|host| self.host.as_deref() != Some(host)) {
+            return Err(Error::ClaimMismatch { field: "host" });
+        }
+        // Who only tells what the human does says nothing of the turn.
+        let of_human = known.as_ref().filter(|_| self.human_input.is_some());
+        let status = self.status.or_else(|| of_human.map(|known| known.status));
+        let resumable = self.resumable.or_else(|| of_human.map(|known| known.resumable));
+        let human = self.human_input;
+        Ok(SessionRow {
+            workspace: caller.workspace_id.clone(),
+            agent: agent.clone(),
+            session: session.clone(),
+            runtime: self.runtime.clone(),
+            runtime_version: self.runtime_version.clone(),
+            cwd: self.cwd.clone(),
+            managed: false,
+            resumable: resumable.unwrap_or(false),
+            status: status.unwrap_or(SessionStatus::Active),
+            heartbeat: now,
+            vendor_session: self.vendor_session_id.clone(),
+            host: self.host.clone(),
+            pid: self.pid,
+            pid_started: self.pid_started,
+            boot_id: self.boot_id.clone(),
+            transcript: self.transcript.clone(),
+            human: human.and_then(|human| human.last_key_at),
+            has_draft: human.map(|human| human.draft),
+            has_dialog: human.map(|human| human.dialog),
+            parked_by: None,
+            parked_until: None,
+        })
+    }
+}
+
+/// What a report means for the wakes of its agent.
+fn tell_wakes(tx: &mut Tx<'_>, report: &SessionRow, means: &Means) -> Result<()> {
+    let who = (report.workspace.as_str(), report.agent.as_str());
+    match report.status {
+        // What ends beside a session and starts its turn is seen by nobody else.
+        SessionStatus::Active => {
+            let open = tx.lock_open_wakes_of(who.0, who.1, limits::wake::WAKES_OPEN_MAX)?;
+            let lane = WakeLane::ClaudeRewake.name();
+            for mut wake in open {
+                let is_told = wake.state == WakeState::HandedToHost
+                    && wake.lane.as_deref() == Some(lane)
+                    && wake.session.as_deref() == Some(&report.session);
+                if is_told {
+                    life::start_turn(&mut wake, report.heartbeat);
+                    tx.update_wake(&wake)?;
+                }
+            }
+        }
+        SessionStatus::Idle | SessionStatus::Offline => {
+            life::turn_ended(tx, who, report.heartbeat, means)?;
+        }
+    }
+    Ok(())
 }

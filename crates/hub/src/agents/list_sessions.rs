@@ -1,10 +1,11 @@
 //! Seeing who is there.
 
-use protocol::{AgentSession, ManagementMode, Scope, SessionStatus, Timestamp, limits, validate};
+use protocol::{AgentSession, Scope, SessionStatus, Timestamp, limits, validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{SessionFilter, SessionRow};
+use store::SessionFilter;
 
+use super::view;
 use crate::call::Call;
 use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -54,12 +55,14 @@ impl Operation for ListSessions {
             since: if online_only { fresh_since } else { Timestamp::from_ms(0) },
             limit: limits::PAGE_MAX + 1,
         };
-        let rows = call.read(move |tx| Ok(tx.sessions(&filter)?)).await?;
-        let mut sessions: Vec<AgentSession> = rows
-            .into_iter()
-            .map(|row| shown(row, fresh_since))
-            .filter(|session| !(online_only && session.status == SessionStatus::Offline))
-            .collect();
+        let now = call.now();
+        let mut sessions: Vec<AgentSession> = call
+            .read(move |tx| {
+                let rows = tx.sessions(&filter)?.into_iter();
+                rows.map(|row| view::session(tx, row, (now, fresh_since))).collect()
+            })
+            .await?;
+        sessions.retain(|session| !(online_only && session.status == SessionStatus::Offline));
         let truncated = sessions.len() > limit;
         sessions.truncate(limit);
         Ok(ListSessionsOutput { sessions, truncated })
@@ -70,36 +73,12 @@ impl Operation for ListSessions {
             return "no sessions".to_owned();
         }
         let line = |session: &AgentSession| {
-            let status = match session.status {
-                SessionStatus::Active => "active",
-                SessionStatus::Idle => "idle",
-                SessionStatus::Offline => "offline",
-            };
+            let status = view::status_name(session.status);
             format!(
                 "{} {status} in {} (session {}, last heard {})",
                 session.agent_id, session.runtime, session.session_id, session.last_heartbeat_at
             )
         };
         output.sessions.iter().map(line).collect::<Vec<_>>().join("\n")
-    }
-}
-
-/// What a session reported holds while the report is fresh; age makes it offline.
-fn shown(row: SessionRow, fresh_since: Timestamp) -> AgentSession {
-    AgentSession {
-        agent_id: row.agent,
-        workspace_id: row.workspace,
-        session_id: row.session,
-        runtime: row.runtime,
-        runtime_version: row.runtime_version,
-        cwd: row.cwd,
-        management_mode: if row.managed {
-            ManagementMode::Managed
-        } else {
-            ManagementMode::Unmanaged
-        },
-        resumable: row.resumable,
-        last_heartbeat_at: row.heartbeat,
-        status: if row.heartbeat >= fresh_since { row.status } else { SessionStatus::Offline },
     }
 }

@@ -5,6 +5,7 @@ mod expiry;
 mod other_hubs;
 mod search_index;
 mod sync;
+mod wake;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -61,6 +62,10 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("sync", |stop| sync::run(links, stop));
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
+    if hub.settings.wake.enabled {
+        let (wakes, started) = (Arc::clone(hub), hub.now());
+        duties.spawn("wake", move |stop| wake::run(wakes, started, stop));
+    }
     if hub.store.engine() == Engine::Postgres {
         let (store, live, clock) = (hub.store.clone(), Arc::clone(&hub.live), hub.clock());
         let revocations = Arc::clone(&hub.revocations);

@@ -9,6 +9,7 @@ use super::rules;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
+use crate::wakes::life;
 
 /// Remove agents from a thread. You may leave yourself; removing others takes the thread's creator, an
 /// operator or an orchestrator. Their messages stay.
@@ -35,7 +36,7 @@ impl Operation for RemoveParticipants {
         if gone.is_empty() {
             return Err(Error::invalid("participants", "must name at least one agent"));
         }
-        let (caller, now) = (call.shared_caller(), call.now());
+        let (caller, now, rung) = (call.shared_caller(), call.now(), gone.clone());
         let output = call
             .write(move |tx| {
                 let mut thread = rules::lock(tx, id, &caller, "change")?;
@@ -56,10 +57,15 @@ impl Operation for RemoveParticipants {
                     tx.remove_participant(thread.row, agent)?;
                 }
                 let names: Vec<&str> = there.into_iter().map(String::as_str).collect();
+                let why = "the agent was removed from the thread";
+                life::cancel_about(tx, thread.row, Some(&names), why, now)?;
                 participants::changed(tx, &mut thread, ("removed", &caller.agent_id), &names, now)
             })
             .await?;
         call.hub.live.announce(output.thread_row);
+        for agent in rung {
+            call.hub.wakes.ring(&call.caller().workspace_id, &agent);
+        }
         Ok(output)
     }
 

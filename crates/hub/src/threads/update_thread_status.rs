@@ -9,6 +9,7 @@ use super::rules::{self, Move};
 use crate::call::{Call, Change};
 use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
+use crate::wakes::life;
 
 /// Change a thread's status. A worker may not resolve or close a thread that is blocked or has open or
 /// rejected findings; an operator or orchestrator may, with a `reason` that is audited.
@@ -39,6 +40,9 @@ pub struct UpdateThreadStatusOutput {
     updated_at: Timestamp,
     #[serde(skip)]
     thread_row: i64,
+    /// Whose wakes ended with it.
+    #[serde(skip)]
+    let_sleep: Vec<String>,
 }
 
 impl Operation for UpdateThreadStatus {
@@ -76,11 +80,17 @@ impl Operation for UpdateThreadStatus {
                 if kind != Transition::Unchanged {
                     rules::apply_move(tx, &mut thread, step, kind)?;
                 }
+                let let_sleep = if kind != Transition::Unchanged && to == ThreadStatus::Closed {
+                    life::cancel_about(tx, thread.row, None, "the thread was closed", now)?
+                } else {
+                    Vec::new()
+                };
                 let output = UpdateThreadStatusOutput {
                     thread_id: id,
                     status: to,
                     updated_at: thread.updated,
                     thread_row: thread.row,
+                    let_sleep,
                 };
                 if kind == Transition::Unchanged && !unpauses {
                     return Ok(Change::none(output));
@@ -96,6 +106,9 @@ impl Operation for UpdateThreadStatus {
             })
             .await?;
         call.hub.live.announce(output.thread_row);
+        for agent in &output.let_sleep {
+            call.hub.wakes.ring(&call.caller().workspace_id, agent);
+        }
         Ok(output)
     }
 

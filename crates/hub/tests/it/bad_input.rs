@@ -55,6 +55,7 @@ async fn naughty_text_is_kept_to_the_letter_or_refused(on: On) {
 async fn naughty_text_in_every_text_field_breaks_nothing(on: On) {
     let hub = crate::quiet::hub_on(on);
     hub.ok(&operator(), "add_messages", sample("add_messages", "")).await;
+    hub.ok(&operator(), "open_session", sample("open_session", "")).await;
     let thread = open(&hub).await;
     let mut texts: Vec<String> = naughty::LINES.iter().map(|line| (*line).to_owned()).collect();
     texts.push("a\u{0}b".to_owned());
@@ -94,7 +95,7 @@ fn sample(operation: &str, thread: &str) -> Value {
         "add_participants" => json!({ "thread_id": thread, "participants": ["author"] }),
         "remove_participants" => json!({ "thread_id": thread, "participants": ["nobody"] }),
         "heartbeat_session" => json!({ "runtime": "codex_cli" }),
-        "issue_token" => json!({ "agent_id": "x" }),
+        "issue_token" | "set_wake_policy" | "get_wake_policy" => json!({ "agent_id": "x" }),
         "revoke_token" => json!({ "jti": "x" }),
         "list_chats" => json!({ "source": "imported" }),
         "add_messages" => json!({ "source": "imported", "facts": {} }),
@@ -102,6 +103,14 @@ fn sample(operation: &str, thread: &str) -> Value {
         "add_link" => json!({ "service": "quiet" }),
         "check_link" | "remove_link" => json!({ "name": "quiet" }),
         "wait_for_messages" => json!({ "thread_id": thread, "timeout_ms": 0 }),
+        "open_session" => json!({ "agent_id": "author", "runtime": "codex_cli", "host": "host" }),
+        "trigger_participant" => json!({
+            "thread_id": thread, "target_agent_id": "author", "reason": "unread", "wait_ms": 0,
+        }),
+        "cancel_wake" => json!({ "wake_id": "wk_x" }),
+        "claim_wakes" => json!({ "host": "host", "wait_ms": 0 }),
+        "report_wake" => json!({ "wake_id": "wk_x", "attempt": 1, "state": "turn_started" }),
+        "wait_for_wake" => json!({ "timeout_ms": 0 }),
         "get_thread" | "read_messages" | "summarize_thread" => json!({ "thread_id": thread }),
         "search_messages" => json!({ "query": "word", "thread_id": thread }),
         _ => json!({}),

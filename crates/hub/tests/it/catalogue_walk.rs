@@ -87,6 +87,8 @@ enum About {
     Chat,
     /// A token or a link: foreign and missing ones are not found.
     Token,
+    /// A wake: foreign and missing ones are not found, and of others only a host speaks.
+    Wake,
     /// The caller's workspace, named in the payload: another one is out of scope.
     NamedWorkspace,
     /// The caller's workspace: it shows nothing of another.
@@ -262,6 +264,71 @@ pub(crate) const MATRIX: &[Row] = &[
         input: |_| json!({}),
     },
     Row {
+        operation: "list_agents",
+        about: About::OwnWorkspace,
+        roles: SEERS,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "open_session",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({ "agent_id": "somebody", "runtime": "codex_cli", "host": "host" }),
+    },
+    Row {
+        operation: "trigger_participant",
+        about: About::Thread,
+        roles: WRITERS,
+        input: |o| {
+            json!({
+                "thread_id": o.thread, "target_agent_id": o.participant, "reason": "unread",
+                "wait_ms": 0,
+            })
+        },
+    },
+    Row {
+        operation: "list_wakes",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "thread_id": o.thread }),
+    },
+    Row {
+        operation: "cancel_wake",
+        about: About::Thread,
+        roles: WRITERS,
+        input: |o| json!({ "wake_id": o.wake }),
+    },
+    Row {
+        operation: "claim_wakes",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({ "host": "host", "wait_ms": 0 }),
+    },
+    Row {
+        operation: "report_wake",
+        about: About::Wake,
+        roles: AGENTS,
+        input: |o| json!({ "wake_id": o.wake, "attempt": 0, "state": "turn_started" }),
+    },
+    Row {
+        operation: "wait_for_wake",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |_| json!({ "timeout_ms": 0 }),
+    },
+    Row {
+        operation: "set_wake_policy",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |o| json!({ "agent_id": o.caller, "policy": { "on": ["mention"] } }),
+    },
+    Row {
+        operation: "get_wake_policy",
+        about: About::OwnWorkspace,
+        roles: SEERS,
+        input: |o| json!({ "agent_id": o.caller }),
+    },
+    Row {
         operation: "issue_token",
         about: About::OwnWorkspace,
         roles: OPERATOR,
@@ -302,6 +369,10 @@ pub(crate) struct Objects {
     link: String,
     /// A message of the link with something to fetch.
     attached: String,
+    /// Who takes part in the thread.
+    participant: String,
+    /// A wake of that one, which it asked for itself.
+    wake: String,
 }
 
 /// Every source of these tests has a name of its own.
@@ -340,8 +411,27 @@ impl Objects {
         hub.ok(&owner, "add_messages", input).await;
         let input = json!({ "source": link, "chat": "canary", "offline": true });
         let attached = text(&hub.ok(&owner, "get_messages", input).await["messages"][0], "id");
-        let caller = agent.to_owned();
-        Self { workspace, caller, thread, message, jti, source, chat_message, link, attached }
+        let session = json!({ "agent_id": agent, "runtime": "codex_cli", "host": "host" });
+        hub.ok(&owner, "open_session", session).await;
+        let input = json!({
+            "thread_id": thread, "target_agent_id": agent, "reason": "canary", "wait_ms": 0,
+        });
+        let by = caller_in(workspace, agent, Worker);
+        let wake = text(&hub.ok(&by, "trigger_participant", input).await, "wake_id");
+        let (caller, participant) = (agent.to_owned(), agent.to_owned());
+        Self {
+            workspace,
+            caller,
+            thread,
+            message,
+            jti,
+            source,
+            chat_message,
+            link,
+            attached,
+            participant,
+            wake,
+        }
     }
 
     /// Well-formed names of things that are not there.
@@ -356,6 +446,8 @@ impl Objects {
             chat_message: "msg_0000000000G00000000000000".to_owned(),
             link: "no-link".to_owned(),
             attached: "msg_0000000000G00000000000000".to_owned(),
+            participant: agent.to_owned(),
+            wake: "wk_01JXYZ0000000000000000000".to_owned(),
         }
     }
 }
@@ -384,6 +476,7 @@ async fn every_role_gets_what_the_matrix_says_in_its_own_workspace() {
         let outsider = Objects { caller: agent, ..outside };
         let (expected, by) = match (row.about, role.has_authority()) {
             (About::Thread, false) => ("FORBIDDEN", by),
+            (About::Wake, _) if !by.scopes.has(Scope::AgentsHost) => ("FORBIDDEN", by),
             (About::Chat, _) if expected == "ok" => {
                 (not_found(row), Arc::new(Caller { chats: ChatGrant::None, ..(*by).clone() }))
             }
@@ -406,7 +499,7 @@ async fn a_foreign_object_answers_exactly_like_a_missing_one() {
         let (missing_code, missing) = outcome(&hub, &by, row, &Objects::missing(&agent)).await;
         let expected = match (row.roles.contains(&role), row.about) {
             (false, _) => ("FORBIDDEN", "FORBIDDEN"),
-            (true, About::Thread | About::Token) => ("NOT_FOUND", "NOT_FOUND"),
+            (true, About::Thread | About::Token | About::Wake) => ("NOT_FOUND", "NOT_FOUND"),
             (true, About::Chat) => (not_found(row), not_found(row)),
             (true, About::NamedWorkspace) => ("OUT_OF_SCOPE_WORKSPACE", "ok"),
             (true, About::OwnWorkspace) => ("ok", "ok"),

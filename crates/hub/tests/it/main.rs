@@ -25,6 +25,10 @@ mod summary;
 mod threads_spec;
 mod tokens;
 mod waiting;
+mod wake_policy;
+mod wakes;
+mod wakes_asked;
+mod wakes_waiting;
 mod world;
 
 /// Runs one story on SQLite and on PostgreSQL.

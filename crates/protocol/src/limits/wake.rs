@@ -18,8 +18,12 @@ pub const WAKE_ATTEMPTS_MAX: i64 = 5;
 pub const WAKE_TRIGGERS_PER_MINUTE: u32 = 6;
 /// Wakes of an agent an hour, unless its policy says otherwise.
 pub const WAKE_PER_HOUR_MAX: i64 = 60;
+/// The most wakes an hour that a policy can allow.
+pub const WAKE_PER_HOUR_CEILING: i64 = 3_600;
 /// Changes of speaker between agents without a human before posts stop waking anybody.
 pub const WAKE_HOPS_MAX: i64 = 24;
+/// The most changes of speaker that a policy can allow.
+pub const WAKE_HOPS_CEILING: i64 = 100_000;
 /// Characters of a caller's own words in a notice.
 pub const TRIGGER_PROMPT_CHARS_MAX: u32 = 1_000;
 /// Characters of the reason for a wake.
@@ -36,5 +40,28 @@ pub const WAKE_SESSIONS_MAX: usize = 5;
 pub const SESSION_TOKEN_MS: i64 = 15 * 60_000;
 /// How often whoever runs a session renews its token.
 pub const SESSION_TOKEN_RENEW_EVERY: Duration = Duration::from_mins(5);
+/// Older messages wake nobody by themselves, in milliseconds.
+pub const WAKE_NEWS_MS_MAX: i64 = 24 * 3_600_000;
+/// Threads for which an agent is woken when it is seen for the first time.
+pub const WAKES_OF_ARRIVAL_MAX: usize = 16;
+/// Rows of the log that may be looked at again after a crash.
+pub const WAKE_CURSOR_ROWS_MAX: i64 = 10_000;
 /// Messages that the wake duty looks at in one transaction.
-pub const WAKE_LOOK_ROWS_MAX: usize = 1_000;
+pub const WAKE_LOOK_ROWS_MAX: usize = 256;
+/// How long an agent that was told may take over a turn, in milliseconds; then further messages wake it
+/// again, whatever is heard of it.
+pub const WAKE_TOLD_MS_MAX: i64 = 10 * 60_000;
+/// How long a notice may lie with an idle program before it counts as passed over, in milliseconds.
+pub const WAKE_HANDED_MS_MAX: i64 = 60_000;
+/// After so long a call that still waits beside its session has not passed on what it was given, in
+/// milliseconds.
+pub const WAKE_REHAND_MS: i64 = 10_000;
+/// How long a wake that was about to be handed over waits for the one host that can say whether it was,
+/// in milliseconds.
+pub const WAKE_HANDING_MS_MAX: i64 = 5 * 60_000;
+/// Open wakes of one agent, or about one thread, that are looked at together.
+pub const WAKES_OPEN_MAX: usize = 1_000;
+/// How often whoever waits for wakes looks by itself: another hub may have written them.
+pub const WAKE_LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Arguments of the command that starts an agent.
+pub const AGENT_COMMAND_PARTS_MAX: usize = 64;

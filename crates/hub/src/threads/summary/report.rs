@@ -136,7 +136,19 @@ impl Fold {
     }
 
     fn sentence(&self) -> String {
-        let tally = self.tally();
+        self.sentence_with(|_| true)
+    }
+
+    /// The sentence without any word of a message in it: a commit is named only where its name is
+    /// 7 to 40 hexadecimal digits, and counted where it is not.
+    pub fn plain_sentence(&self) -> String {
+        self.sentence_with(|commit| {
+            (7..=40).contains(&commit.len()) && commit.bytes().all(|b| b.is_ascii_hexdigit())
+        })
+    }
+
+    fn sentence_with(&self, may_name: impl Fn(&str) -> bool) -> String {
+        let mut tally = self.tally();
         if tally.reported().total() == 0 {
             return sentence::talk(self.messages, &self.voices.phrase());
         }
@@ -147,7 +159,9 @@ impl Fold {
                 *at = (*at).min((*seq, place));
             }
         }
-        let mut commits: Vec<&str> = first_named.keys().copied().collect();
+        let (mut commits, unnamed): (Vec<&str>, Vec<&str>) =
+            first_named.keys().copied().partition(|commit| may_name(commit));
+        tally.omit_commits(u64::try_from(unnamed.len()).unwrap_or(u64::MAX));
         commits.sort_by_key(|commit| first_named.get(commit));
         sentence::findings(&tally, &commits)
     }

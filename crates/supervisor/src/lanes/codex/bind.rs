@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::limits::{DESCENDANTS_MAX, PROC_BYTES_MAX, THREAD_OPENS_WITHIN};
+use super::rollout::Age;
 use super::socket::Connection;
 use super::thread_id::ThreadId;
 use super::{locks, rollout, shared_socket, threads};
@@ -35,9 +36,7 @@ pub async fn bind(
     let facts =
         tokio::task::spawn_blocking(move || Facts::gather(&place, root, &cwd)).await.ok()?;
     if let Some(socket) = &facts.private_socket {
-        let mut connection = Connection::open(socket).await.ok()?;
-        let loaded = threads::main_threads(&mut connection).await.ok()?;
-        return only(loaded.into_iter().map(|thread| thread.id));
+        return only_thread_on(socket).await;
     }
     if !facts.locked.is_empty() {
         return only(facts.locked.into_iter());
@@ -53,6 +52,13 @@ pub async fn bind(
         let is_in_time = thread.id.made_at_ms().is_some_and(|made| window.contains(&made));
         (is_in_folder && is_in_time).then_some(thread.id)
     }))
+}
+
+/// The thread that a terminal shows, given the socket of its private app server.
+pub(super) async fn only_thread_on(socket: &Path) -> Option<ThreadId> {
+    let mut connection = Connection::open(socket).await.ok()?;
+    let loaded = threads::main_threads(&mut connection).await.ok()?;
+    only(loaded.into_iter().map(|thread| thread.id))
 }
 
 /// The only one there is.
@@ -93,7 +99,7 @@ impl Facts {
         // The nearest holder is the terminal; a Codex that its agent runs stands below it.
         let locked = family.iter().map(|pid| locks_of(*pid, &folder)).find(|ids| !ids.is_empty());
         let is_main = |id: &ThreadId| {
-            rollout::find(home, id, None).is_none_or(|path| rollout::is_main(&path))
+            rollout::find(home, id, None, Age::Any).is_none_or(|path| rollout::is_main(&path))
         };
         let locked = locked.unwrap_or_default().into_iter().filter(is_main).collect();
         let mut others = all.keys().filter(|pid| !family.contains(pid));
@@ -128,7 +134,8 @@ fn family(root: u32, all: &HashMap<u32, u32>, is_apart: impl Fn(u32) -> bool) ->
     found
 }
 
-fn arguments(pid: u32) -> Vec<String> {
+/// What a process was started with.
+pub(super) fn arguments(pid: u32) -> Vec<String> {
     let mut bytes = Vec::new();
     let Ok(file) = File::open(format!("/proc/{pid}/cmdline")) else { return Vec::new() };
     if file.take(PROC_BYTES_MAX).read_to_end(&mut bytes).is_err() {

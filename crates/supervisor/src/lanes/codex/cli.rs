@@ -7,13 +7,14 @@ use tokio::process::Command;
 use tokio::sync::OnceCell;
 use tokio::time::{sleep, timeout};
 
+use super::bind::only_thread_on;
 use super::limits::{EXEC_START_TIME_MAX, NOTICE_BYTES_MAX, WATCH_INTERVAL};
 use super::look::{self, Search};
-use super::rollout::{self, Reach};
+use super::rollout::{self, Age, Reach};
 use super::socket::SocketError;
 use super::thread_id::ThreadId;
 use super::version::{self, Abilities};
-use super::{bare, bind, exec, private, queue, threads};
+use super::{bare, bind, exec, queue, threads};
 use crate::session::{
     Activity, AgentCli, Handed, Lane, LaneError, Life, Notice, Program, Seen, Session,
 };
@@ -45,13 +46,24 @@ impl Codex {
         bare(&self.program, &self.home)
     }
 
-    /// The thread of a session: the one that was registered, else the one its process surely shows.
+    /// The thread of a session: the one it surely shows now, else the one that was registered.
     async fn thread_of(&self, session: &Session) -> Option<ThreadId> {
-        if let Some(known) = &session.vendor_id {
-            return ThreadId::parse(known);
-        }
-        let (process, cwd) = (session.process.as_ref()?, session.cwd.as_deref()?);
-        bind(&self.home, process, cwd, None).await
+        self.threads_of(session).await.into_iter().next()
+    }
+
+    /// The thread a session shows now, and then the one that was registered, where that is another:
+    /// people go on to new threads in the same terminal.
+    async fn threads_of(&self, session: &Session) -> Vec<ThreadId> {
+        let shown = match (look::private_socket(session), &session.process, &session.cwd) {
+            (Some(socket), _, _) => only_thread_on(&socket).await,
+            (None, Some(process), Some(cwd)) if session.vendor_id.is_none() => {
+                bind(&self.home, process, cwd, None).await
+            }
+            _ => None,
+        };
+        let registered = session.vendor_id.as_deref().and_then(ThreadId::parse);
+        let registered = registered.filter(|id| shown.as_ref() != Some(id));
+        shown.into_iter().chain(registered).collect()
     }
 
     async fn seen(&self, session: &Session, id: &ThreadId) -> Seen {
@@ -116,8 +128,7 @@ impl Codex {
         }
         may_take(seen.activity)?;
         self.must(lane, |abilities| abilities.has_queue).await?;
-        let server = session.keeper.as_deref().map(private::socket_beside);
-        let server = server.filter(|socket| socket.exists());
+        let server = look::private_socket(session);
         queue::add(self.bare(), server.as_deref(), id, notice).await
     }
 
@@ -166,21 +177,43 @@ impl Codex {
     async fn must(&self, lane: Lane, can: impl Fn(&Abilities) -> bool) -> Result<(), LaneError> {
         let closed = |why: String| LaneError::Closed { lane, why };
         let file = self.program.file.display();
-        let abilities =
-            self.abilities().await.map_err(|why| closed(format!("{file} is no Codex: {why}")))?;
-        if can(abilities) {
+        let known = self.abilities().await;
+        if known.as_ref().is_ok_and(|abilities| can(abilities)) {
             return Ok(());
         }
-        Err(closed(format!("{} is too old for this; update it", abilities.version)))
+        // Codex may have been installed or updated since it was asked.
+        let now = version::ask(|| self.bare()).await;
+        match now {
+            Ok(abilities) if can(&abilities) => Ok(()),
+            Ok(abilities) => {
+                Err(closed(format!("{} is too old for this; update it", abilities.version)))
+            }
+            Err(why) => Err(closed(format!("{file} is no Codex: {why}"))),
+        }
+    }
+
+    /// Whether the queue or the records of a thread hold a wake.
+    async fn holds(&self, session: &Session, id: ThreadId, wake_id: &str) -> Option<bool> {
+        let sockets = look::sockets(&self.home, session);
+        if let Search::Found(mut loaded) = look::search(&sockets, &id).await {
+            match threads::is_queued(&mut loaded.connection, &id, wake_id).await {
+                Ok(true) => return Some(true),
+                Err(error) if !error.is_unknown_method() => return None,
+                _ => {}
+            }
+        }
+        let (home, session, wake_id) = (self.home.clone(), session.clone(), wake_id.to_owned());
+        blocking(move || look::recorded(&home, &session, &id, &wake_id)).await?
     }
 
     /// Waits until a notice stands in the thread's rollout.
     async fn until_recorded(&self, session: &Session, id: &ThreadId, wake_id: &str) {
         let mut known = session.transcript.clone();
+        let mut age = Age::Any;
         loop {
             let (home, id, wake_id) = (self.home.clone(), id.clone(), wake_id.to_owned());
             let look = blocking(move || {
-                let path = rollout::find(&home, &id, known.as_deref());
+                let path = rollout::find(&home, &id, known.as_deref(), age);
                 let is_there = path.as_deref().is_some_and(|path| {
                     rollout::holds_notice(path, &wake_id, Reach::Recent) == Some(true)
                 });
@@ -191,6 +224,8 @@ impl Codex {
                 return;
             }
             known = path;
+            // One that was not there before its first turn will lie among the newest.
+            age = Age::Days;
             sleep(WATCH_INTERVAL).await;
         }
     }
@@ -259,21 +294,21 @@ impl AgentCli for Codex {
         if exec::is_running(&log) {
             return None;
         }
-        let Some(id) = self.thread_of(session).await else {
+        let threads = self.threads_of(session).await;
+        if threads.is_empty() {
             // Without a thread only a process of its own could have taken the wake.
-            return session.process.is_none().then_some(false);
-        };
-        if let Search::Found(mut loaded) =
-            look::search(&look::sockets(&self.home, session), &id).await
-        {
-            match threads::is_queued(&mut loaded.connection, &id, wake_id).await {
-                Ok(true) => return Some(true),
-                Err(error) if !error.is_unknown_method() => return None,
-                _ => {}
+            let was_named = session.process.is_some() || session.vendor_id.is_some();
+            return (!was_named).then_some(false);
+        }
+        let mut is_certain = true;
+        for id in threads {
+            match self.holds(session, id, wake_id).await {
+                Some(true) => return Some(true),
+                Some(false) => {}
+                None => is_certain = false,
             }
         }
-        let (home, session, wake_id) = (self.home.clone(), session.clone(), wake_id.to_owned());
-        blocking(move || look::recorded(&home, &session, &id, &wake_id)).await?
+        is_certain.then_some(false)
     }
 }
 

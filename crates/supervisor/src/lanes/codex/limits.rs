@@ -12,6 +12,8 @@ pub(super) const COMMAND_TIME_MAX: Duration = Duration::from_secs(20);
 pub(super) const EXEC_START_TIME_MAX: Duration = Duration::from_secs(30);
 /// How long a private app server may take until it answers.
 pub(super) const SERVER_START_TIME_MAX: Duration = Duration::from_secs(20);
+/// How long a private app server may take to end when it is asked to.
+pub(super) const SERVER_END_TIME_MAX: Duration = Duration::from_secs(3);
 /// How often files that Codex writes are looked at.
 pub(super) const WATCH_INTERVAL: Duration = Duration::from_millis(15);
 /// Size of one message of an app server.
@@ -30,6 +32,8 @@ pub(super) const ROLLOUT_RECENT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 pub(super) const ROLLOUT_LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Folders of days, and files in each, that are looked through for a rollout.
 pub(super) const ROLLOUT_ENTRIES_MAX: usize = 200_000;
+/// Folders of days that are looked through for a rollout that has only just been made.
+pub(super) const ROLLOUT_RECENT_DAYS_MAX: usize = 3;
 /// What is read of the log of a started `codex exec`.
 pub(super) const LOG_BYTES_MAX: u64 = 1024 * 1024;
 /// What is read of the table of locks, of a process' files or arguments.

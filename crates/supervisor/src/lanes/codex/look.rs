@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::limits::WAKE_ID_BYTES_MAX;
 use super::locks::{self, Writer};
 use super::private::socket_beside;
-use super::rollout::{self, Reach};
+use super::rollout::{self, Age, Reach};
 use super::socket::{Connection, SocketError};
 use super::thread_id::ThreadId;
 use super::threads::{self, Thread};
@@ -32,8 +32,12 @@ pub(super) enum Search {
 
 /// The sockets on which a session may be found, its own first.
 pub(super) fn sockets(home: &Path, session: &Session) -> Vec<PathBuf> {
-    let own = session.keeper.as_deref().map(socket_beside).filter(|socket| socket.exists());
-    own.into_iter().chain([shared_socket(home)]).collect()
+    private_socket(session).into_iter().chain([shared_socket(home)]).collect()
+}
+
+/// The socket of the app server that is the session's own, if it has one.
+pub(super) fn private_socket(session: &Session) -> Option<PathBuf> {
+    session.keeper.as_deref().map(socket_beside).filter(|socket| socket.exists())
 }
 
 /// Looks for a thread on these sockets.
@@ -66,7 +70,7 @@ pub(super) fn loaded(thread: &Thread) -> Seen {
 /// What a session that no app server has loaded looks like, by what lies on the disk.
 pub(super) fn unloaded(home: &Path, session: &Session, id: &ThreadId) -> Seen {
     let writer = locks::writer(home, id);
-    let rollout = rollout::find(home, id, session.transcript.as_deref());
+    let rollout = rollout::find(home, id, session.transcript.as_deref(), Age::Any);
     let process = session.process.as_ref().map(life);
     let life = match (writer, process) {
         (Writer::Some, _) | (Writer::None | Writer::Unknown, Some(Life::Live)) => Life::Live,
@@ -109,7 +113,7 @@ pub(super) fn recorded(
     id: &ThreadId,
     wake_id: &str,
 ) -> Option<bool> {
-    let rollout = rollout::find(home, id, session.transcript.as_deref());
+    let rollout = rollout::find(home, id, session.transcript.as_deref(), Age::Any);
     let said =
         rollout.map_or(Some(false), |path| rollout::holds_notice(&path, wake_id, Reach::All));
     match said {

@@ -20,15 +20,9 @@ mod thread_id;
 mod threads;
 mod version;
 
-use std::path::{Path, PathBuf};
-
 pub use bind::bind;
 pub use cli::Codex;
 pub use command::bare;
+pub use socket::shared_socket;
 pub use thread_id::ThreadId;
 pub use version::{Abilities, Version};
-
-/// The socket of the app server that terminals of one Codex home share.
-pub fn shared_socket(home: &Path) -> PathBuf {
-    home.join("app-server-control").join("app-server-control.sock")
-}

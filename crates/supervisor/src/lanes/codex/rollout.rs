@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::limits::{
     ROLLOUT_BYTES_MAX, ROLLOUT_ENTRIES_MAX, ROLLOUT_LINE_BYTES_MAX, ROLLOUT_RECENT_BYTES_MAX,
+    ROLLOUT_RECENT_DAYS_MAX,
 };
 use super::thread_id::ThreadId;
 use super::version::Version;
@@ -24,8 +25,17 @@ pub(super) enum Reach {
     Recent,
 }
 
+/// Among which rollouts to look for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Age {
+    /// Among all.
+    Any,
+    /// Among those of the last days.
+    Days,
+}
+
 /// Where the rollout of a thread lies; `None` before its first turn.
-pub(super) fn find(home: &Path, id: &ThreadId, known: Option<&Path>) -> Option<PathBuf> {
+pub(super) fn find(home: &Path, id: &ThreadId, known: Option<&Path>, age: Age) -> Option<PathBuf> {
     let ending = format!("-{id}.jsonl");
     let is_it = |path: &Path| {
         path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(&ending))
@@ -34,10 +44,15 @@ pub(super) fn find(home: &Path, id: &ThreadId, known: Option<&Path>) -> Option<P
         return Some(known.to_owned());
     }
     let mut entries_left = ROLLOUT_ENTRIES_MAX;
+    let mut days_left = match age {
+        Age::Any => ROLLOUT_ENTRIES_MAX,
+        Age::Days => ROLLOUT_RECENT_DAYS_MAX,
+    };
     // Folders are years, months and days: the newest first, since wakes are for recent sessions.
     for year in newest_first(&home.join("sessions"), &mut entries_left) {
         for month in newest_first(&year, &mut entries_left) {
             for day in newest_first(&month, &mut entries_left) {
+                days_left = days_left.checked_sub(1)?;
                 let files = newest_first(&day, &mut entries_left);
                 if let Some(found) = files.into_iter().find(|file| is_it(file)) {
                     return Some(found);
@@ -192,12 +207,17 @@ mod tests {
     fn a_rollout_is_found_by_its_id_alone() {
         let (home, path) = home_with(&[META]);
         let id = ThreadId::parse(ID).unwrap();
-        assert_eq!(find(home.path(), &id, None), Some(path.clone()));
-        assert_eq!(find(home.path(), &id, Some(&path)), Some(path.clone()));
+        assert_eq!(find(home.path(), &id, None, Age::Any), Some(path.clone()));
+        assert_eq!(find(home.path(), &id, Some(&path), Age::Any), Some(path.clone()));
         let wrong = Path::new("/etc/passwd");
-        assert_eq!(find(home.path(), &id, Some(wrong)), Some(path.clone()));
+        assert_eq!(find(home.path(), &id, Some(wrong), Age::Any), Some(path.clone()));
+        assert_eq!(find(home.path(), &id, None, Age::Days), Some(path.clone()));
+        for day in ["16", "17", "18"] {
+            std::fs::create_dir(home.path().join("sessions/2026/11").join(day)).unwrap();
+        }
+        assert_eq!(find(home.path(), &id, None, Age::Days), None);
         let other = ThreadId::parse("01a1dfac-c6ae-7861-9fab-bcfdd1d9c998").unwrap();
-        assert_eq!(find(home.path(), &other, Some(&path)), None);
+        assert_eq!(find(home.path(), &other, Some(&path), Age::Any), None);
         assert_eq!(made_by(&path), Version::parse("0.166.0"));
         assert!(is_main(&path));
         let helper = r#"{"type":"session_meta","payload":{"source":{"subagent":"review"}}}"#;

@@ -3,7 +3,7 @@
 //! A connection asks and reads answers. It never subscribes to a thread: whoever does is asked for
 //! approvals too, and those belong to the human.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -16,6 +16,11 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use super::limits::{
     ANSWER_BYTES_MAX, ANSWER_TIME_MAX, CONNECT_TIME_MAX, MESSAGES_BEFORE_ANSWER_MAX,
 };
+
+/// The socket of the app server that terminals of one Codex home share.
+pub fn shared_socket(home: &Path) -> PathBuf {
+    home.join("app-server-control").join("app-server-control.sock")
+}
 
 /// Why an app server did not do what it was asked.
 #[derive(Debug, thiserror::Error)]

@@ -52,12 +52,12 @@ pub(super) async fn ask(make: impl Fn() -> Command) -> Result<Abilities, String>
         let command = make();
         async move { run(command, args).await.is_ok_and(|help| help.contains(word)) }
     };
-    Ok(Abilities {
-        version,
-        has_queue: knows(&["queue", "--help"], "--thread").await,
-        has_resume: knows(&["exec", "resume", "--help"], "SESSION_ID").await,
-        has_server: knows(&["app-server", "--help"], "--listen").await,
-    })
+    let (has_queue, has_resume, has_server) = tokio::join!(
+        knows(&["queue", "--help"], "--thread"),
+        knows(&["exec", "resume", "--help"], "SESSION_ID"),
+        knows(&["app-server", "--help"], "--listen"),
+    );
+    Ok(Abilities { version, has_queue, has_resume, has_server })
 }
 
 async fn run(mut command: Command, args: &[&str]) -> Result<String, String> {

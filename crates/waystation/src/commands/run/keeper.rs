@@ -44,7 +44,9 @@ pub(crate) async fn keeper(place: &Place) -> Result<ExitCode> {
         () = reporter.run(&token) => {}
         error = obey(&orders) => return Err(error),
     }
-    drop(server);
+    if let Some(server) = server {
+        server.end().await;
+    }
     for gone in [&socket, &token] {
         if let Err(error) = std::fs::remove_file(gone) {
             tracing::debug!(%error, "a file of the session was gone already");
@@ -83,7 +85,7 @@ async fn private_server(
     handoff: &Handoff,
     plan: &mut Plan,
     folder: &Path,
-) -> Option<tokio::process::Child> {
+) -> Option<private::Server> {
     if Runtime::named(&handoff.runtime) != Runtime::Codex {
         return None;
     }

@@ -1,0 +1,180 @@
+//! Seeing who can be reached, and how that last went.
+
+use protocol::{Scope, SessionStatus, Timestamp, WakeId, WakeState, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{Tx, WakeFilter, WakeRow};
+
+use super::view;
+use crate::call::Call;
+use crate::error::Result;
+use crate::operation::{Effect, Operation, Route};
+use crate::threads::rules;
+
+/// List the agents of your workspace: what each is doing, how much it has not read, and how it was last
+/// woken.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListAgents {
+    /// How many, default 50, at most 200.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    limit: Option<u32>,
+}
+
+/// Agents, in the order of their names.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ListAgentsOutput {
+    /// The agents.
+    agents: Vec<AgentView>,
+    /// Whether there are more than were asked for.
+    truncated: bool,
+}
+
+/// One agent.
+#[derive(Debug, Serialize, JsonSchema)]
+struct AgentView {
+    /// The agent.
+    agent_id: String,
+    /// What it is doing: the best of its sessions says so.
+    status: SessionStatus,
+    /// That session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    /// The program it runs in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runtime: Option<String>,
+    /// The host it runs on, or is started on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
+    /// Whether a supervisor of the hub owns its process.
+    managed: bool,
+    /// When it was last heard of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_heartbeat_at: Option<Timestamp>,
+    /// The lane on which it was last woken, or would be now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lane: Option<String>,
+    /// Messages of others it has not acknowledged, counted up to 1,000.
+    unread: i64,
+    /// How it was last woken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_wake: Option<LastWake>,
+}
+
+/// How an agent was last woken.
+#[derive(Debug, Serialize, JsonSchema)]
+struct LastWake {
+    /// The wake.
+    wake_id: WakeId,
+    /// How far it came.
+    state: WakeState,
+    /// The lane it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lane: Option<String>,
+    /// What it was for.
+    reason: String,
+    /// Why it waits, failed or ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    /// How long it took from the request to the turn, or to the program, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency_ms: Option<i64>,
+}
+
+impl Operation for ListAgents {
+    const NAME: &'static str = "list_agents";
+    const ROUTE: Route = Route::get("/v1/agents");
+    const SCOPE: Scope = Scope::SessionsRead;
+    const EFFECT: Effect = Effect::Read;
+    type Output = ListAgentsOutput;
+
+    async fn run(self, call: &Call) -> Result<ListAgentsOutput> {
+        let limit = rules::page_size(self.limit)?;
+        let workspace = call.caller().workspace_id.clone();
+        let now = call.now();
+        let fresh_since = now.plus_ms(-call.hub.settings.session_fresh_ms);
+        call.read(move |tx| {
+            let mut names = tx.agents(&workspace, limit + 1)?;
+            let truncated = names.len() > limit;
+            names.truncate(limit);
+            let mut agents = Vec::with_capacity(names.len());
+            for agent in names {
+                agents.push(look(tx, &workspace, agent, (now, fresh_since))?);
+            }
+            Ok(ListAgentsOutput { agents, truncated })
+        })
+        .await
+    }
+
+    fn brief(output: &ListAgentsOutput) -> String {
+        if output.agents.is_empty() {
+            return "no agents".to_owned();
+        }
+        let line = |agent: &AgentView| {
+            let status = view::status_name(agent.status);
+            let woken = agent
+                .last_wake
+                .as_ref()
+                .map_or_else(String::new, |wake| format!(", last wake {}", wake.state));
+            format!("{} {status}, {} unread{woken}", agent.agent_id, agent.unread)
+        };
+        output.agents.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn look(
+    tx: &mut Tx<'_>,
+    workspace: &str,
+    agent: String,
+    (now, fresh_since): (Timestamp, Timestamp),
+) -> Result<AgentView> {
+    let best = tx.sessions_of(workspace, &agent, 1)?.pop();
+    let best = match best {
+        Some(row) => Some(view::session(tx, row, (now, fresh_since))?),
+        None => None,
+    };
+    let profile = tx.profile(workspace, &agent)?;
+    let filter = WakeFilter {
+        workspace: workspace.to_owned(),
+        agent: agent.clone(),
+        limit: 1,
+        ..WakeFilter::default()
+    };
+    let last_wake = tx.wakes(&filter)?.pop().map(LastWake::of);
+    let unread = tx.unread_of(workspace, &agent, limits::UNREAD_COUNT_MAX)?;
+    let profile = profile.as_ref();
+    Ok(AgentView {
+        agent_id: agent,
+        status: best.as_ref().map_or(SessionStatus::Offline, |session| session.status),
+        session_id: best.as_ref().map(|session| session.session_id.clone()),
+        runtime: best
+            .as_ref()
+            .map(|session| session.runtime.clone())
+            .or_else(|| profile.map(|profile| profile.runtime.clone())),
+        host: best
+            .as_ref()
+            .and_then(|session| session.host.clone())
+            .or_else(|| profile.map(|profile| profile.host.clone())),
+        managed: best.as_ref().is_some_and(view::is_managed),
+        last_heartbeat_at: best.as_ref().map(|session| session.last_heartbeat_at),
+        lane: best
+            .and_then(|session| session.lane)
+            .or_else(|| last_wake.as_ref().and_then(|wake| wake.lane.clone())),
+        unread,
+        last_wake,
+    })
+}
+
+impl LastWake {
+    fn of(wake: WakeRow) -> Self {
+        let arrived = wake.turn.or(wake.handed);
+        Self {
+            wake_id: wake.id,
+            state: wake.state,
+            lane: wake.lane,
+            reason: wake.reason,
+            why: wake.why,
+            latency_ms: arrived.map(|arrived| arrived.ms_since(wake.requested)),
+        }
+    }
+}

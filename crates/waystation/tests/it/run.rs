@@ -1,5 +1,6 @@
 //! Agents in terminals: the real program around a scripted one, on terminals of the test's own.
 
+mod hub;
 mod keeper;
 mod life;
 mod notices;

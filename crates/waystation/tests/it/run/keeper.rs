@@ -74,11 +74,7 @@ impl Keeper {
 
     /// Asks the keeper something.
     pub(super) fn ask(&self, request: &Value) -> Value {
-        let mut stream = UnixStream::connect(self.folder.join("keeper.sock")).unwrap();
-        stream.write_all(format!("{request}\n").as_bytes()).unwrap();
-        let mut line = String::new();
-        BufReader::new(stream).read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
+        ask(&self.folder.join("keeper.sock"), request)
     }
 
     /// What it sees.
@@ -130,6 +126,15 @@ impl Drop for Keeper {
         drop(self.process.kill());
         drop(self.process.wait());
     }
+}
+
+/// Asks the keeper behind a socket something.
+pub(super) fn ask(socket: &Path, request: &Value) -> Value {
+    let mut stream = UnixStream::connect(socket).unwrap();
+    stream.write_all(format!("{request}\n").as_bytes()).unwrap();
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).unwrap();
+    serde_json::from_str(&line).unwrap()
 }
 
 /// A notice as the hub writes it.

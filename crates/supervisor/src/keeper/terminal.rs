@@ -31,6 +31,9 @@ pub(super) struct Terminal {
     last_work: Instant,
     nudged: Option<Instant>,
     is_silent: bool,
+    /// What it was doing when it was looked at last, and which output had been the last then.
+    waiting: Activity,
+    looked_at: Option<Instant>,
     flood: Flood,
     pub(super) pace: Pace,
 }
@@ -90,6 +93,8 @@ impl Terminal {
             last_work: now,
             nudged: None,
             is_silent: false,
+            waiting: Activity::Idle,
+            looked_at: None,
             flood: Flood::default(),
             pace: plan.pace,
         })
@@ -224,17 +229,22 @@ impl Terminal {
         self.screen.shows_dialog() || self.pty.hides_keys()
     }
 
-    /// What the program is doing.
+    /// What the program is doing. While a human types it is what it was before: reading the screen
+    /// takes longer than a key may.
     pub(super) fn activity(&mut self, now: Instant) -> Activity {
         if now.saturating_duration_since(self.last_work) < self.pace.still || !self.is_in_front() {
-            Activity::Busy
-        } else if !self.screen.is_known() {
-            Activity::Unknown
-        } else if self.shows_dialog() {
-            Activity::Dialog
-        } else {
-            Activity::Idle
+            self.waiting = Activity::Idle;
+            return Activity::Busy;
         }
+        if !self.screen.is_known() {
+            return Activity::Unknown;
+        }
+        if self.is_still_for(now) >= self.pace.still && self.looked_at != Some(self.last_output) {
+            let asks = self.shows_dialog();
+            self.waiting = if asks { Activity::Dialog } else { Activity::Idle };
+            self.looked_at = Some(self.last_output);
+        }
+        self.waiting
     }
 
     /// Whether something is half typed, by the keys and by the screen.

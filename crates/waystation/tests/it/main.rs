@@ -6,8 +6,8 @@
     reason = "a test that is surprised fails"
 )]
 
-mod agentd;
 mod agent_programs;
+mod agentd;
 mod agents;
 mod auth;
 mod authority;

@@ -367,6 +367,15 @@ fn hooks_never_fail_and_never_speak() {
 }
 
 #[test]
+fn words_that_a_hook_does_not_know_do_not_forbid_what_a_human_said() {
+    let claude = Claude::new();
+    for args in [&["hook", "claude", "--of-a-later-version"][..], &["wait", "--later"], &["hook"]] {
+        let ran = ended(start(claude.command(args), ""));
+        assert_eq!(ran.code, 1, "Claude Code takes 2 as a veto: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn codex_is_heard_by_its_hooks_and_by_its_notify_which_goes_on_to_the_next() {
     let claude = Claude::new();
     let _up = claude.home.up();

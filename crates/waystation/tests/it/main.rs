@@ -6,6 +6,9 @@
     reason = "a test that is surprised fails"
 )]
 
+mod agentd;
+mod agent_programs;
+mod agents;
 mod auth;
 mod authority;
 mod backup;
@@ -16,9 +19,11 @@ mod claude_hooks;
 mod cli;
 mod client_certificates;
 mod config;
+mod connect;
 mod database;
 mod database_tls;
 mod disk;
+mod doctor;
 mod fair;
 mod first_start;
 mod guard;
@@ -32,6 +37,7 @@ mod listen;
 mod owner;
 mod program;
 mod rest;
+mod review;
 mod secrets;
 mod signals;
 mod stand_in;

@@ -50,7 +50,7 @@ tidy:
 
 ## bench: measure the program; `make bench ARGS='…'` chooses what
 bench: ARGS =
-bench: .cache/venv/peers-fetched
+bench: .cache/venv/peers-fetched .cache/agents/fetched
 	scripts/need bench
 	cargo build --release $(LOCKED) --package waystation
 	cargo run --release $(LOCKED) --package bench -- $(ARGS)
@@ -66,6 +66,9 @@ CLIENTS += .cache/venv/fetched
 endif
 ifneq ($(wildcard tests/clients/package.json),)
 CLIENTS += .cache/node/fetched
+endif
+ifneq ($(wildcard tests/clients/agents/package.json),)
+CLIENTS += .cache/agents/fetched
 endif
 
 ## deps-clients: fetch the clients that lanes drive into .cache
@@ -90,6 +93,18 @@ NODE_FILES := $(wildcard tests/clients/package.json tests/clients/package-lock.j
 	rm -rf .cache/node && mkdir -p .cache/node
 	cp $(NODE_FILES) .cache/node/
 	cd .cache/node && npm $(if $(filter %-lock.json,$(NODE_FILES)),ci,install) --silent --no-audit --no-fund
+	touch $@
+
+# The agent CLIs that are really woken. Their own installers are not run: what they would do is to find
+# the program for this machine among the packages, which the links do.
+.cache/agents/fetched: tests/clients/agents/package.json
+	scripts/need node
+	rm -rf .cache/agents && mkdir -p .cache/agents/bin
+	cp $< .cache/agents/
+	cd .cache/agents && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts
+	cd .cache/agents/bin && ln -s ../node_modules/@openai/codex-linux-*/vendor/*/bin/codex codex
+	cd .cache/agents/bin && ln -s ../node_modules/@anthropic-ai/claude-code-linux-*/claude claude
+	test -x .cache/agents/bin/codex -a -x .cache/agents/bin/claude
 	touch $@
 
 ## help: this list

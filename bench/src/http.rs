@@ -35,6 +35,12 @@ impl Connection {
         self.ask("POST", path, body).await
     }
 
+    /// The same, and answers what came back.
+    pub(crate) async fn post_text(&mut self, path: &str, body: &str) -> Result<String> {
+        self.ask("POST", path, body).await?;
+        Ok(String::from_utf8_lossy(&self.buffer).into_owned())
+    }
+
     /// Asks, and ends when the whole answer has arrived.
     async fn ask(&mut self, method: &str, path: &str, body: &str) -> Result<()> {
         let request = format!(

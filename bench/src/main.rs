@@ -22,6 +22,7 @@ mod server;
 mod stats;
 mod table;
 mod waiters;
+mod wake;
 mod wrk;
 
 use std::path::PathBuf;
@@ -77,13 +78,15 @@ enum What {
     Import,
     /// Row 16: from a service to a subscriber.
     Stream,
+    /// Rows 17 to 19: waking real agent CLIs.
+    Wake,
     /// No row: the store alone with sixty-four clients, for a profiler.
     Profile,
     /// No row: the server that row 4 is compared with.
     DoNothing,
 }
 
-const ALL: [What; 12] = [
+const ALL: [What; 13] = [
     What::One,
     What::Many,
     What::Mcp,
@@ -97,6 +100,7 @@ const ALL: [What; 12] = [
     What::Import,
     What::Chats,
     What::Stream,
+    What::Wake,
 ];
 
 /// The program's own, so that what runs in this process is compared like with like.
@@ -135,6 +139,7 @@ async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
             What::Chats => chats::find(place).await?,
             What::Import => chats::import(place).await?,
             What::Stream => chats::stream(place).await?,
+            What::Wake => wake::measure(place).await?,
             What::Profile => append::profile(place).await?,
             What::DoNothing => {
                 do_nothing::serve(port.context("--port is missing")?).await?;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Payloads that other people wrote: the updates that a Telegram library tests itself with.
+# What other people wrote: the updates that a Telegram library tests itself with, WhatsApp chats that
+# their readers ship, messages of a Slack library.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -12,3 +13,18 @@ found = [p['manifest_path'] for p in json.load(sys.stdin)['packages'] if p['name
 print(os.path.dirname(found[0]))"
 }
 cargo run --quiet --package waystation-connectors --example telegram_samples -- "$(folder_of tgbot)/tests/data"
+
+fetched=.cache/samples
+if ! cmp --silent tests/samples/requirements.txt "$fetched/requirements.txt"; then
+    rm -rf "$fetched" && mkdir -p "$fetched"
+    .cache/venv/bin/pip download --quiet --no-deps --no-binary :all: --require-hashes \
+        --dest "$fetched" --requirement tests/samples/requirements.txt
+    for archive in "$fetched"/*.tar.gz; do
+        tar --extract --gzip --file "$archive" --directory "$fetched"
+    done
+    cp tests/samples/requirements.txt "$fetched/"
+fi
+cargo build --quiet --package waystation
+python3 tests/samples/imports.py target/debug/waystation \
+    "$fetched"/whatstk-*/chats/whatsapp "$fetched"/whatsapp_chat_analyzer-*/tests/fixtures \
+    --slack "$(folder_of slack-bk)/tests/data"

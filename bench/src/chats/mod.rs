@@ -6,6 +6,7 @@ mod find;
 mod import;
 mod stream;
 
+pub(crate) use corpus::Numbers;
 pub(crate) use find::measure as find;
 pub(crate) use import::measure as import;
 pub(crate) use stream::measure as stream;

@@ -234,21 +234,31 @@ impl Tx<'_> {
         Ok(page)
     }
 
-    /// Messages of a chat from a place on, oldest first by the time they were sent.
+    /// Messages of a chat from a place on, oldest first by the time they were sent; the page ends early
+    /// once it holds enough bytes.
     pub fn chat_messages_after(
         &mut self,
         thread_row: i64,
         (sent_ms, seq): (i64, i64),
         limit: usize,
+        bytes_max: usize,
     ) -> Result<Vec<ChatMessageRow>> {
-        self.query(
+        let mut page = Vec::new();
+        let mut bytes = 0;
+        self.each(
             "SELECT id, thread, seq, created_ms, sender, body, metadata, reply_seq, reply_ms, remote_id
              FROM message
              WHERE thread = ?1 AND remote_id IS NOT NULL AND (created_ms, seq) > (?2, ?3)
              ORDER BY created_ms, seq LIMIT ?4",
             &[thread_row.into(), sent_ms.into(), seq.into(), limit_param(limit)],
-            chat_message_row,
-        )
+            |row| {
+                let message = chat_message_row(row)?;
+                bytes += message.bytes();
+                page.push(message);
+                Ok(bytes < bytes_max)
+            },
+        )?;
+        Ok(page)
     }
 
     /// Messages of every chat after a row and up to another, in the order of rows; for views that

@@ -2,9 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agent_home;
 pub mod fakes;
 pub mod hub;
 pub mod naughty;
 pub mod postgres;
+pub mod strays;
+pub mod terminal;
 
 pub use crate::hub::{Connectors, ManualClock, On, TestHub, caller, caller_in, generous};

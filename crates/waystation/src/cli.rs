@@ -1,11 +1,19 @@
 //! The command line. Operations come from the catalogue; these are their friendly spellings.
 
+mod agents;
 mod chats;
+mod hook;
+mod run;
 
 use std::path::PathBuf;
 
+pub(crate) use agents::{
+    AgentsArgs, AgentsCommand, ConnectArgs, DoctorArgs, PolicyArgs, ReviewCommand, WakeArgs,
+};
 pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
+pub(crate) use run::{AttachArgs, RunArgs};
 
 /// A self-hosted hub where agents, people and services meet in durable threads.
 ///
@@ -39,6 +47,9 @@ pub(crate) enum Command {
     Up(UpArgs),
     /// Stop the hub that owns the data folder, in order.
     Down,
+    /// Run beside agents on a machine whose hub is elsewhere; it dials out, and needs a token with the
+    /// scopes agents:host and sessions:write.
+    Agentd(AgentdArgs),
     /// Serve MCP on stdio, through the one process that owns the data folder.
     Mcp(McpArgs),
     /// Call any operation by name: `waystation call list_threads '{"limit": 5}'`.
@@ -120,6 +131,19 @@ pub(crate) enum Command {
         #[arg(long)]
         cursor: Option<String>,
     },
+    /// Connect Codex and Claude Code: shows what changes in their files, asks, and keeps copies.
+    Connect(ConnectArgs),
+    /// See which agent programs can be woken here, and what to do where one cannot.
+    Doctor(DoctorArgs),
+    /// See who is there, and how each was last woken.
+    Agents(AgentsArgs),
+    /// Let one agent review another's work.
+    #[command(subcommand)]
+    Review(ReviewCommand),
+    /// Run an agent's program in a terminal that can be left and come back to: `waystation run NAME -- codex`.
+    Run(RunArgs),
+    /// Come back to an agent's terminal; leave it again with Ctrl-] d.
+    Attach(AttachArgs),
     /// List agent sessions.
     Sessions {
         /// Leave out sessions that are offline.
@@ -144,6 +168,11 @@ pub(crate) enum Command {
     /// Connect accounts at Telegram, Slack, Signal and WhatsApp, and see how they are doing.
     #[command(subcommand)]
     Link(LinkCommand),
+    /// Wait for a wake: Claude Code parks this as an `asyncRewake` hook.
+    Wait(HookArgs),
+    /// What the hooks of agent CLIs call to report sessions and turns.
+    #[command(subcommand)]
+    Hook(HookCommand),
     /// Issue, list and revoke tokens.
     #[command(subcommand)]
     Token(TokenCommand),
@@ -185,6 +214,9 @@ pub(crate) enum Command {
     /// Own the data folder for as long as somebody needs it.
     #[command(hide = true)]
     Owner,
+    /// Own an agent's terminal; what to run comes on stdin.
+    #[command(hide = true)]
+    Keeper,
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -201,10 +233,29 @@ pub(crate) struct UpArgs {
 }
 
 #[derive(Clone, Debug, Default, Args)]
+pub(crate) struct AgentdArgs {
+    /// The hub's address: https, or http on this machine [default: the one of the last start].
+    #[arg(long, value_name = "URL")]
+    pub(crate) hub: Option<String>,
+    /// The file that holds agentd's token [default: `WAYSTATION_TOKEN_FILE` or `WAYSTATION_TOKEN`].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Certificates of authorities to trust beside the system's, PEM.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// Somebody needs it: outlive them.
+    #[arg(long, hide = true)]
+    pub(crate) on_demand: bool,
+}
+
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct McpArgs {
     /// Keep the hub inside this process instead of sharing one.
     #[arg(long)]
     pub(crate) embedded: bool,
+    /// The agent it serves, where neither a token nor the environment says so.
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) agent: Option<String>,
 }
 
 /// Which messages of chats.

@@ -2,6 +2,8 @@
 //!
 //! Nothing else in the program reads a setting from the environment.
 
+mod host;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ use hub::identity::IdentityConfig;
 use protocol::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub(crate) use host::HostConfig;
 
 /// Every setting of the hub.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -37,6 +41,8 @@ pub(crate) struct Config {
     pub(crate) identity: IdentityConfig,
     /// How links reach their services.
     pub(crate) links: LinksConfig,
+    /// How this machine runs agents.
+    pub(crate) host: HostConfig,
     /// Waking agents.
     pub(crate) wake: WakeConfig,
     /// What is logged.
@@ -56,6 +62,7 @@ impl Default for Config {
             limits: LimitsConfig::default(),
             identity: IdentityConfig::default(),
             links: LinksConfig::default(),
+            host: HostConfig::default(),
             wake: WakeConfig::default(),
             log: LogConfig::default(),
         }
@@ -277,10 +284,15 @@ pub(crate) enum LogFormat {
 }
 
 /// Variables that are not settings: who calls, and where things are.
-pub(crate) const NOT_SETTINGS: [(&str, &str); 7] = [
+pub(crate) const NOT_SETTINGS: [(&str, &str); 9] = [
     ("data", "The data folder, as `--data` names it."),
     ("config", "The configuration file, as `--config` names it."),
     ("token", "The token that a command or a stdio server calls with."),
+    (
+        "token_file",
+        "A file that holds that token, and always a fresh one; it comes before the token.",
+    ),
+    ("wake_id", "The wake for which the host started this program."),
     ("agent", "The agent that calls, where there is no token."),
     ("workspace_id", "The workspace of that agent."),
     ("session", "The session of that agent."),
@@ -309,6 +321,13 @@ impl Environment {
     /// A variable that is set to something.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         self.0.get(name).filter(|value| !value.is_empty()).cloned()
+    }
+
+    /// The token to call with: what the file holds now, else the one that was given.
+    pub(crate) fn token(&self) -> Option<String> {
+        let of_file = self.get("token_file").and_then(|path| std::fs::read_to_string(path).ok());
+        let of_file = of_file.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        of_file.or_else(|| self.get("token"))
     }
 }
 

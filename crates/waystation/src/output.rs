@@ -14,6 +14,21 @@ pub(crate) fn line(text: &str) -> Result<()> {
     }
 }
 
+/// Prints a notice where Claude Code looks for it.
+pub(crate) fn notice(text: &str) -> Result<()> {
+    let mut out = std::io::stderr().lock();
+    writeln!(out, "{}", safe(text))?;
+    Ok(out.flush()?)
+}
+
+/// Tells the person something beside what a command prints.
+pub(crate) fn note(text: &str) {
+    let mut err = std::io::stderr().lock();
+    if let Err(error) = writeln!(err, "{}", safe(text)) {
+        tracing::debug!(%error, "a note could not be printed");
+    }
+}
+
 /// Prints an answer: as JSON for scripts, in a few words for people.
 pub(crate) fn answer(json: bool, answer: &Value, brief: &str) -> Result<()> {
     if json {

@@ -23,6 +23,7 @@ use store::{ContainmentIndex, SearchIndex, Settings, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, TlsMode};
+use crate::host::{Door, Host, Installed, has_keepers};
 use crate::paths::Place;
 
 /// Threads that search in chats.
@@ -48,6 +49,8 @@ pub(crate) struct Opened {
     pub(crate) app: App,
     pub(crate) url: Option<String>,
     duties: Duties,
+    host: Option<Arc<Host<Installed>>>,
+    place: Place,
     _lock: Lock,
 }
 
@@ -109,7 +112,12 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         },
     };
     let app = App::new(hub, Arc::new(hub::catalogue()), Arc::new(verifier), web);
-    Ok(Opened { app, url: reached.url, duties, _lock: lock })
+    let host = config.host.enabled.then(|| {
+        let door = Door::new(place.sockets()?.hub, &config.workspace);
+        Host::new(place, door, Installed::new(config.host.clone()))
+    });
+    let host = host.transpose()?;
+    Ok(Opened { app, url: reached.url, duties, host, place: place.clone(), _lock: lock })
 }
 
 /// Prepares encryption, if the configuration asks for it.
@@ -180,20 +188,52 @@ impl Opened {
             }
         };
         let hub = Arc::clone(&self.app.hub);
+        let host_stop = CancellationToken::new();
+        let host_ended = CancellationToken::new();
+        let host = async {
+            if let Some(host) = &self.host {
+                Arc::clone(host).run(host_stop.clone()).await;
+            }
+            host_ended.cancel();
+        };
         let ending = async {
             let clean = tokio::select! {
                 () = asked_to_stop() => true,
                 () = owner.stop.cancelled() => true,
                 () = hub.store.wait_for_failure() => false,
-                () = nobody_left(&connected), if idle_ends => true,
+                () = self.nobody_left(&connected), if idle_ends => true,
             };
+            // The host speaks over the private socket: what it is doing is reported before that ends.
+            host_stop.cancel();
+            if clean {
+                host_ended.cancelled().await;
+            }
             hub.stopping.cancel();
             stop.cancel();
             clean
         };
-        let ((), (), clean) = tokio::join!(local, remote, ending);
+        let ((), (), (), clean) = tokio::join!(local, remote, host, ending);
         self.close().await;
         Ok(clean)
+    }
+
+    /// Ends when nobody has been connected for a while, and nobody waits to be woken.
+    async fn nobody_left(&self, connected: &AtomicUsize) {
+        let mut quiet = Duration::ZERO;
+        let step = Duration::from_secs(1);
+        loop {
+            while quiet < limits::OWNER_IDLE {
+                tokio::time::sleep(step).await;
+                let others = self.host.as_ref().map_or(0, |host| host.connections());
+                let is_alone = connected.load(Ordering::SeqCst) <= others;
+                quiet = if is_alone { quiet + step } else { Duration::ZERO };
+            }
+            let Some(host) = &self.host else { return };
+            if !has_keepers(&self.place) && !host.is_needed().await {
+                return;
+            }
+            quiet = Duration::ZERO;
+        }
     }
 
     /// Ends duties and closes the store.
@@ -213,15 +253,5 @@ pub(crate) async fn asked_to_stop() {
     tokio::select! {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
-    }
-}
-
-/// Ends when nobody has been connected for a while.
-async fn nobody_left(connected: &AtomicUsize) {
-    let mut quiet = Duration::ZERO;
-    let step = Duration::from_secs(1);
-    while quiet < limits::OWNER_IDLE {
-        tokio::time::sleep(step).await;
-        quiet = if connected.load(Ordering::SeqCst) == 0 { quiet + step } else { Duration::ZERO };
     }
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use edge::local::Sockets;
+use hub::{Clock, Entropy, SystemClock, SystemEntropy};
+use protocol::id::Uid;
 
 use crate::cli::Global;
 use crate::config::{Config, Environment};
@@ -74,6 +76,51 @@ impl Place {
     /// The lock that its owner holds.
     pub(crate) fn lock_file(&self) -> PathBuf {
         self.folder.join("owner.lock")
+    }
+
+    /// The name of this folder's machine side; it is made up once, and never changes.
+    pub(crate) fn host_id(&self) -> Result<String> {
+        let path = self.folder.join("host.id");
+        let read = || {
+            let text = std::fs::read_to_string(&path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            let id = text.trim();
+            protocol::validate::name(id)
+                .with_context(|| format!("{} holds no name", path.display()))?;
+            Ok::<_, anyhow::Error>(id.to_owned())
+        };
+        if path.exists() {
+            return read();
+        }
+        let mut random = [0; 10];
+        SystemEntropy::default().fill(&mut random);
+        let id = format!("host_{}", Uid::new(SystemClock.now(), random));
+        // Written whole and then linked, so that whoever finds the file finds all of it.
+        let draft = self.folder.join(format!("host.id.{}", std::process::id()));
+        std::fs::write(&draft, format!("{id}\n"))
+            .with_context(|| format!("cannot write {}", draft.display()))?;
+        let linked = std::fs::hard_link(&draft, &path);
+        std::fs::remove_file(&draft).context("cannot remove a draft of host.id")?;
+        match linked {
+            Ok(()) => Ok(id),
+            // Another process was faster; its name counts.
+            Err(_) => read(),
+        }
+    }
+
+    /// What belongs to one running session.
+    pub(crate) fn run_folder(&self, session: &str) -> PathBuf {
+        self.run_folders().join(session)
+    }
+
+    /// Where the folders of running sessions are.
+    pub(crate) fn run_folders(&self) -> PathBuf {
+        self.folder.join("run")
+    }
+
+    /// What agentd was last started with; the folder is its own where this is there.
+    pub(crate) fn agentd_file(&self) -> PathBuf {
+        self.folder.join("agentd.json")
     }
 
     /// The keys that sign tokens.

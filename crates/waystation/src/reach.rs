@@ -1,6 +1,7 @@
 //! How a command reaches the owner of the data folder, and starts one when there is none.
 
 use std::fs::File;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -31,13 +32,23 @@ pub(crate) fn person(environment: &Environment, workspace: &str) -> Greeting {
 /// Who a stdio client speaks for: what its parent's environment says, else the agent `local`.
 pub(crate) fn agent(environment: &Environment) -> Greeting {
     Greeting {
-        token: environment.get("token"),
+        token: environment.token(),
         agent: environment.get("agent"),
         workspace: environment.get("workspace_id"),
         session: environment.get("session"),
         role: environment.get("role"),
         operator: false,
     }
+}
+
+/// The same for a client whose configuration says whom it serves, where nothing else does: the token,
+/// then the agent named in the environment, then this name, then `local`.
+pub(crate) fn agent_as(environment: &Environment, name: Option<&str>) -> Greeting {
+    let mut greeting = agent(environment);
+    if greeting.token.is_none() && greeting.agent.is_none() {
+        greeting.agent = name.map(str::to_owned);
+    }
+    greeting
 }
 
 /// Connects to the owner, starting one if need be.
@@ -89,15 +100,22 @@ fn start_owner(place: &Place) -> Result<()> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let log = open_log(&place.owner_log())?;
     let mut command = Command::new(program);
-    command.arg("owner").arg("--data").arg(&place.folder);
+    // On a machine whose hub is elsewhere, agentd owns the folder.
+    if place.agentd_file().exists() {
+        command.args(["agentd", "--on-demand"]);
+    } else {
+        command.arg("owner");
+    }
+    command.arg("--data").arg(&place.folder);
     if let Some(config) = &place.config_file {
         command.arg("--config").arg(config);
     }
     // The owner serves everyone: whoever happens to start it must not lend it an identity.
-    for name in ["TOKEN", "AGENT", "WORKSPACE_ID", "SESSION", "ROLE"] {
+    for name in ["TOKEN", "TOKEN_FILE", "AGENT", "WORKSPACE_ID", "SESSION", "ROLE", "WAKE_ID"] {
         command.env_remove(format!("WAYSTATION_{name}"));
     }
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    // Nor must it end with them: a CLI that leaves takes the groups of its hooks along.
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
     command.spawn().context("cannot start the hub in the background")?;
     Ok(())
 }
@@ -139,7 +157,8 @@ pub(crate) async fn stop_owner(place: &Place, workspace: &str) -> Result<bool> {
     Ok(true)
 }
 
-async fn owner_info(place: &Place, workspace: &str) -> Result<Option<OwnerInfo>> {
+/// What the owner says of itself, if one answers.
+pub(crate) async fn owner_info(place: &Place, workspace: &str) -> Result<Option<OwnerInfo>> {
     let greeting = person(&Environment::default(), workspace);
     let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await else {
         return Ok(None);

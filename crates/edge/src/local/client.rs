@@ -55,6 +55,11 @@ impl Client {
         Ok(Self { sender, greeting, driver })
     }
 
+    /// Whether the owner has not hung up, as far as is known.
+    pub fn is_open(&self) -> bool {
+        !self.sender.is_closed()
+    }
+
     /// Calls an operation by name.
     pub async fn call(&mut self, operation: &str, input: &Value) -> Result<Called, ClientError> {
         let path = format!("/local/call/{operation}");

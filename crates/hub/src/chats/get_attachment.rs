@@ -60,7 +60,7 @@ impl Operation for GetAttachment {
         let (link, attachment) = call
             .read(move |tx| {
                 let (sent, thread_row, seq) = id.place();
-                let link = visible(tx, &caller, thread_row)?;
+                let (link, _) = visible(tx, &caller, thread_row)?;
                 let found = tx.chat_message_at(thread_row, seq)?.filter(|row| row.sent == sent);
                 let details = Details::from_text(found.ok_or(MISSING)?.details.as_deref())?;
                 let attachment = details.attachments.get(index).cloned();

@@ -1,10 +1,13 @@
 //! Listing the sources of chats.
 
-use protocol::{Scope, Timestamp};
+use protocol::limits::chats::LINKS_MAX;
+use protocol::{Caller, Scope, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::LinkRow;
+use store::{LinkRow, Tx};
 
+use super::coverage::{self, Coverage};
+use super::rules::Range;
 use super::{TOOLSET, rules, sight};
 use crate::call::Call;
 use crate::error::Result;
@@ -21,6 +24,10 @@ pub struct ListSources {}
 pub struct ListSourcesOutput {
     /// The sources, in the order of their ids.
     sources: Vec<SourceView>,
+    /// Whether everything that was said in all of them is held here.
+    complete: bool,
+    /// Whether there are more sources than are listed.
+    truncated: bool,
 }
 
 /// One source.
@@ -45,6 +52,9 @@ pub(super) struct SourceView {
     supports_streaming: bool,
     /// Whether what was said before the link was made can be fetched.
     supports_history: bool,
+    /// How much is held of the chats you see there.
+    #[serde(flatten)]
+    coverage: Coverage,
 }
 
 impl Operation for ListSources {
@@ -56,10 +66,14 @@ impl Operation for ListSources {
     type Output = ListSourcesOutput;
 
     async fn run(self, call: &Call) -> Result<ListSourcesOutput> {
-        let caller = call.shared_caller();
-        let links = call.read(move |tx| sight::sources(tx, &caller)).await?;
-        let view = |link: LinkRow| shown(rules::state(&call.hub, &link), link);
-        Ok(ListSourcesOutput { sources: links.into_iter().map(view).collect() })
+        let (caller, now) = (call.shared_caller(), call.now());
+        let links = call.read(move |tx| held(tx, &caller, now)).await?;
+        let truncated = links.len() >= LINKS_MAX;
+        let view =
+            |(link, held): (LinkRow, Coverage)| shown(rules::state(&call.hub, &link), link, held);
+        let sources: Vec<SourceView> = links.into_iter().map(view).collect();
+        let complete = !truncated && sources.iter().all(|source| source.coverage.complete);
+        Ok(ListSourcesOutput { sources, complete, truncated })
     }
 
     fn brief(output: &ListSourcesOutput) -> String {
@@ -83,7 +97,18 @@ impl Operation for ListSources {
     }
 }
 
-fn shown(state: LinkState, link: LinkRow) -> SourceView {
+/// The sources, and how much is held of each.
+fn held(tx: &mut Tx<'_>, caller: &Caller, now: Timestamp) -> Result<Vec<(LinkRow, Coverage)>> {
+    let links = sight::sources(tx, caller)?;
+    let mut held = Vec::with_capacity(links.len());
+    for link in links {
+        let chats = sight::chats(tx, caller, &link)?;
+        held.push((link, coverage::of(tx, &chats, Range::default(), now)?));
+    }
+    Ok(held)
+}
+
+fn shown(state: LinkState, link: LinkRow, coverage: Coverage) -> SourceView {
     SourceView {
         name: title(&link),
         is_connected: rules::is_connected(&state),
@@ -94,6 +119,7 @@ fn shown(state: LinkState, link: LinkRow) -> SourceView {
         supports_history: state.capabilities.history,
         id: link.name,
         service: link.service,
+        coverage,
     }
 }
 

@@ -31,6 +31,8 @@ pub struct ClaimWakes {
     /// How many wakes, at most 16.
     #[schemars(range(min = 1, max = limits::WAKES_CLAIMED_MAX))]
     limit: Option<u32>,
+    /// Whether you have just started and hold nothing: what you held before is given out again at once.
+    restarted: Option<bool>,
 }
 
 /// What there is to do.
@@ -59,6 +61,10 @@ impl Operation for ClaimWakes {
         }
         let limit = usize::try_from(limit).unwrap_or(1);
         let workspace = call.caller().workspace_id.clone();
+        if self.restarted == Some(true) {
+            let (workspace, host) = (workspace.clone(), self.host.clone());
+            call.write(move |tx| Ok(Change::none(tx.release_wakes(&workspace, &host)?))).await?;
+        }
         let bell = call.hub.wakes.bell_of_all(&workspace);
         let mut pause = Pause::new(&call.hub, wait_ms);
         let mut is_first = true;

@@ -124,7 +124,7 @@ async fn nobody_can_call_itself_managed(on: On) {
     hub.stop().await;
 }
 
-fn opening(more: Value) -> Value {
+fn opening(more: &Value) -> Value {
     let mut input = json!({
         "agent_id": "agent", "runtime": "codex_cli", "host": "host_1", "cwd": "/src",
         "command": ["codex", "--model", "x"], "pid": 7, "pid_started": 8, "boot_id": "boot",
@@ -137,7 +137,7 @@ fn opening(more: Value) -> Value {
 
 async fn an_opened_session_is_managed_and_its_token_short(on: On) {
     let hub = TestHub::with(on, generous());
-    let opened = hub.ok(&operator(), "open_session", opening(json!({}))).await;
+    let opened = hub.ok(&operator(), "open_session", opening(&json!({}))).await;
     assert_eq!(opened["expires_at"], "2026-02-17T12:15:00Z");
     assert!(opened["session_id"].as_str().unwrap().starts_with("sess_"));
     let session = sessions(&hub, json!({})).await.remove(0);
@@ -161,12 +161,12 @@ async fn an_opened_session_is_managed_and_its_token_short(on: On) {
     let trail = hub.ok(&operator(), "read_audit", json!({})).await.to_string();
     assert!(!trail.contains(opened["token"].as_str().unwrap()), "no token in the trail");
     let cases = [
-        ("agent_id", opening(json!({ "agent_id": "a b" }))),
-        ("host", opening(json!({ "host": "" }))),
-        ("pid", opening(json!({ "pid": 0 }))),
-        ("command[1]", opening(json!({ "command": ["a", "b\u{0}c"] }))),
-        ("command", opening(json!({ "command": vec!["x"; 65] }))),
-        ("role", opening(json!({ "role": "operator" }))),
+        ("agent_id", opening(&json!({ "agent_id": "a b" }))),
+        ("host", opening(&json!({ "host": "" }))),
+        ("pid", opening(&json!({ "pid": 0 }))),
+        ("command[1]", opening(&json!({ "command": ["a", "b\u{0}c"] }))),
+        ("command", opening(&json!({ "command": vec!["x"; 65] }))),
+        ("role", opening(&json!({ "role": "operator" }))),
     ];
     assert_invalid(&hub, &operator(), "open_session", &cases).await;
     let vendor = json!({ "runtime": "codex_cli", "vendor_session_id": "--dangerously" });
@@ -177,7 +177,7 @@ async fn an_opened_session_is_managed_and_its_token_short(on: On) {
 
 async fn a_renewal_changes_nothing_but_the_token(on: On) {
     let hub = TestHub::with(on, generous());
-    let opened = hub.ok(&operator(), "open_session", opening(json!({}))).await;
+    let opened = hub.ok(&operator(), "open_session", opening(&json!({}))).await;
     let before = sessions(&hub, json!({})).await;
     for minutes in 1..=5 {
         hub.clock.advance_ms(5 * 60_000);
@@ -200,7 +200,7 @@ async fn a_renewal_changes_nothing_but_the_token(on: On) {
 
 async fn a_host_reports_for_the_sessions_it_runs(on: On) {
     let hub = TestHub::with(on, generous());
-    let opened = hub.ok(&operator(), "open_session", opening(json!({}))).await;
+    let opened = hub.ok(&operator(), "open_session", opening(&json!({}))).await;
     let scopes = Scopes::default().with(Scope::AgentsHost);
     let host = Arc::new(Caller { scopes, ..(*caller("agentd", Role::Service)).clone() });
     let beat = |by: &str| {
@@ -227,11 +227,11 @@ async fn who_runs_agents_hands_out_no_more_than_it_has(on: On) {
     let hub = TestHub::with(on, generous());
     let scopes = Scopes::default().with(Scope::AgentsHost);
     let host = Arc::new(Caller { scopes, ..(*caller("agentd", Role::Service)).clone() });
-    let steering = opening(json!({ "role": "orchestrator" }));
+    let steering = opening(&json!({ "role": "orchestrator" }));
     let code = hub.code(&host, "open_session", steering.clone()).await;
     assert_eq!(code, "INSUFFICIENT_AUTHORITY");
     hub.ok(&operator(), "open_session", steering).await;
-    hub.ok(&host, "open_session", opening(json!({}))).await;
-    assert_eq!(hub.code(&worker("agent"), "open_session", opening(json!({}))).await, "FORBIDDEN");
+    hub.ok(&host, "open_session", opening(&json!({}))).await;
+    assert_eq!(hub.code(&worker("agent"), "open_session", opening(&json!({}))).await, "FORBIDDEN");
     hub.stop().await;
 }

@@ -1,6 +1,7 @@
 //! Calling any operation by name.
 
 use anyhow::{Context, Result};
+use edge::local::Called;
 use serde_json::Value;
 
 use crate::cli::Global;
@@ -28,11 +29,16 @@ pub(crate) async fn print(
     operation: &str,
     input: &Value,
 ) -> Result<()> {
+    let called = ask(place, operation, input).await?;
+    output::answer(global.json, &called.answer, &called.brief)
+}
+
+/// Calls an operation for whoever runs the command.
+pub(crate) async fn ask(place: &Place, operation: &str, input: &Value) -> Result<Called> {
     let config = place.config()?;
     let greeting = reach::person(&place.environment, &config.workspace);
     let mut client = reach::connect(place, &greeting).await?;
-    let called = client.call(operation, input).await.map_err(failure::of_client)?;
-    output::answer(global.json, &called.answer, &called.brief)
+    client.call(operation, input).await.map_err(failure::of_client)
 }
 
 fn list(global: &Global) -> Result<()> {

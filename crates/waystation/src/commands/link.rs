@@ -8,6 +8,7 @@ use connector_api::{ConnectorKind, Field};
 use protocol::Secret;
 use serde_json::{Map, Value, json};
 
+use super::ask::say;
 use super::call;
 use crate::cli::{Global, LinkAddArgs, LinkCommand};
 use crate::paths::Place;
@@ -251,9 +252,4 @@ async fn remove(place: &Place, global: &Global, name: &str, purge: bool, yes: bo
         }
         say(&format!("{} messages deleted …", totals.0))?;
     }
-}
-
-/// Words that are no answer: for the person, beside the output.
-fn say(text: &str) -> Result<()> {
-    writeln!(std::io::stderr().lock(), "{text}").context("stderr is closed")
 }

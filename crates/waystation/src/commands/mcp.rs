@@ -17,15 +17,14 @@ use crate::paths::Place;
 use crate::{logs, reach};
 
 pub(crate) async fn run(place: &Place, args: &McpArgs) -> Result<()> {
-    let greeting = reach::agent(&place.environment);
     if args.embedded {
+        let greeting = reach::agent_as(&place.environment, args.agent.as_deref());
         return embedded(place, &greeting).await;
     }
     let config = place.config()?;
     logs::start(&config.log)?;
-    let mut greeting = greeting;
-    greeting.workspace.get_or_insert(config.workspace);
-    let owner = Owner { place: place.clone(), greeting };
+    let agent = args.agent.clone();
+    let owner = Owner { place: place.clone(), agent, workspace: config.workspace };
     let input = BufReader::new(tokio::io::stdin());
     let bridge = Bridge::new(input, tokio::io::stdout()).run(owner);
     tokio::select! {
@@ -36,7 +35,8 @@ pub(crate) async fn run(place: &Place, args: &McpArgs) -> Result<()> {
 
 struct Owner {
     place: Place,
-    greeting: Greeting,
+    agent: Option<String>,
+    workspace: String,
 }
 
 impl Connect for Owner {
@@ -46,6 +46,7 @@ impl Connect for Owner {
     async fn connect(&mut self) -> Result<Connection<Self::Read, Self::Write>, String> {
         let socket = self.place.sockets().map_err(|error| error.to_string())?.mcp;
         // An owner that dies in the middle of the greeting is as good as none; a refusal is final.
+        // The token lives shorter than this bridge: each greeting carries the one of the moment.
         let greeted = reach::retry(&self.place, || self.greet(&socket)).await;
         greeted.map_err(|error| format!("{error:#}"))?
     }
@@ -58,7 +59,9 @@ impl Owner {
     async fn greet(&self, socket: &Path) -> Result<Greeted> {
         let (read, mut write) = UnixStream::connect(socket).await?.into_split();
         let mut read = BufReader::new(read);
-        let hello = format!("{}\n", serde_json::to_string(&self.greeting)?);
+        let mut greeting = reach::agent_as(&self.place.environment, self.agent.as_deref());
+        greeting.workspace.get_or_insert_with(|| self.workspace.clone());
+        let hello = format!("{}\n", serde_json::to_string(&greeting)?);
         write.write_all(hello.as_bytes()).await?;
         let mut answer = String::new();
         read.read_line(&mut answer).await?;

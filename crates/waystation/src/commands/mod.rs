@@ -1,17 +1,26 @@
 //! The commands: each turns its words into calls of operations and prints the answers.
+mod agents;
+mod ask;
 mod audit;
 mod backup;
 mod call;
+mod connect;
 mod docs;
+mod doctor;
+pub(crate) mod hook;
 mod import;
 mod link;
 mod mcp;
+mod programs;
 mod progress;
+mod review;
+mod run;
 mod settings;
 mod shell;
 mod tail;
 mod token;
 mod up;
+mod wait;
 
 use std::process::ExitCode;
 
@@ -39,7 +48,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         command => {
             let place = Place::find(&cli.global)?;
             let threads = match &command {
-                Command::Up(_) | Command::Owner => 0,
+                Command::Up(_) | Command::Owner | Command::Agentd(_) => 0,
                 _ => 1,
             };
             runtime(threads)?.block_on(run_async(command, cli.global, place))
@@ -59,6 +68,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
     match command {
         Command::Up(args) => return up::run(&place, &args).await,
         Command::Owner => return up::owner(&place).await,
+        Command::Agentd(args) => return crate::agentd::run(&place, &args).await,
         Command::Mcp(args) => mcp::run(&place, &args).await?,
         Command::Call { operation, input } => call::run(&place, &global, operation, &input).await?,
         Command::Tail { thread, since } => tail::run(&place, &global, &thread, since).await?,
@@ -70,6 +80,15 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Restore { file, verify } => {
             backup::restore(&place, &global, &file, verify).await?;
         }
+        Command::Wait(args) => return Ok(wait::run(&place, &args).await),
+        Command::Hook(command) => return Ok(hook::run(&place, command).await),
+        Command::Doctor(args) => return doctor::run(&place, &global, &args).await,
+        Command::Agents(args) => agents::run(&place, &global, args).await?,
+        Command::Review(command) => review::run(&place, &global, command).await?,
+        Command::Connect(args) => return connect::run(&place, &global, &args).await,
+        Command::Run(args) => return run::run(&place, args).await,
+        Command::Attach(args) => return run::attach(&place, &args),
+        Command::Keeper => return run::keeper(&place).await,
         Command::Down => up::down(&place).await?,
         other => {
             let (operation, input) = friendly(other)?;

@@ -6,22 +6,29 @@
     reason = "a test that is surprised fails"
 )]
 
+mod agentd;
+mod agent_programs;
+mod agents;
 mod auth;
 mod authority;
 mod backup;
 mod bad_requests;
 mod chat_server;
 mod chats;
+mod claude_hooks;
 mod cli;
 mod client_certificates;
 mod config;
+mod connect;
 mod database;
 mod database_tls;
 mod disk;
+mod doctor;
 mod fair;
 mod first_start;
 mod guard;
 mod health;
+mod host;
 mod http;
 mod import;
 mod kill;
@@ -30,7 +37,9 @@ mod listen;
 mod owner;
 mod program;
 mod rest;
+mod review;
 mod secrets;
 mod signals;
+mod stand_in;
 mod stdio;
 mod trace;

@@ -1,0 +1,59 @@
+//! Typing a notice: the text, a pause until it was echoed, and one Enter. What humans type meanwhile
+//! waits, so that nothing comes between.
+
+use std::time::Instant;
+
+use super::terminal::Terminal;
+use crate::limits::{ECHO_PATIENCE, ECHO_STILL, ENTER_AFTER};
+
+/// A notice whose text was typed and whose Enter is to come.
+pub(super) struct Typing {
+    pub(super) wake_id: String,
+    /// Those who wait for it.
+    pub(super) peers: Vec<u64>,
+    /// What humans typed meanwhile.
+    pub(super) held: Vec<u8>,
+    began: Instant,
+}
+
+/// How it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    Wait,
+    /// Press Enter.
+    Enter,
+    /// A dialog opened: Enter would answer it.
+    GiveUp,
+}
+
+impl Typing {
+    /// Types the text; as a paste where the program asked for pastes to be marked.
+    pub(super) fn begin(
+        terminal: &mut Terminal,
+        wake_id: String,
+        line: &str,
+        peer: u64,
+        now: Instant,
+    ) -> Self {
+        if terminal.modes.marks_pastes() {
+            terminal.type_keys(format!("\x1b[200~{line}\x1b[201~").as_bytes());
+        } else {
+            terminal.type_keys(line.as_bytes());
+        }
+        Self { wake_id, peers: vec![peer], held: Vec::new(), began: now }
+    }
+
+    /// Whether it is time for Enter.
+    pub(super) fn next(&self, terminal: &mut Terminal, now: Instant) -> Next {
+        let passed = now.saturating_duration_since(self.began);
+        let echoed =
+            terminal.has_printed_since(self.began) && terminal.is_still_for(now) >= ECHO_STILL;
+        if passed < ENTER_AFTER || (!echoed && passed < ECHO_PATIENCE) {
+            Next::Wait
+        } else if terminal.shows_dialog() {
+            Next::GiveUp
+        } else {
+            Next::Enter
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `waystation keeper`: the process that owns an agent's terminal.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use hub::{Clock, SystemClock};
+use supervisor::keeper::{Facts, Keeper, Kind, Orders, Plan};
+use supervisor::lanes::codex::private;
+use supervisor::{Process, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use super::handoff::{Handoff, READY};
+use super::report::Reporter;
+use super::running::{self, Record};
+use crate::paths::Place;
+
+/// Owns a terminal until its program has ended.
+pub(crate) async fn keeper(place: &Place) -> Result<ExitCode> {
+    // Its own session: closing the person's terminal does not end it, and the agent's terminal can
+    // become that session's own.
+    if let Err(error) = rustix::process::setsid() {
+        tracing::debug!(%error, "this process leads a session already");
+    }
+    let handoff: Handoff = serde_json::from_reader(std::io::stdin().lock())
+        .context("a keeper is started by waystation run alone")?;
+    crate::logs::start(&place.config()?.log)?;
+    let folder = place.run_folder(&handoff.session_id);
+    let token = folder.join("token");
+    running::write_whole(&token, handoff.token.as_bytes()).context("cannot write the token")?;
+    let mut plan = plan(place, &handoff, &folder);
+    let server = private_server(&handoff, &mut plan, &folder).await;
+    let socket = running::socket(&folder);
+    let listener = supervisor::keeper::bind(&socket).context("cannot listen for watchers")?;
+    record(&handoff, &folder)?;
+    let (facts, watched) = watch::channel(Facts::default());
+    let (keeper, orders) = Keeper::new(plan, listener, facts)?;
+    let reporter = Reporter::new(place, &handoff, watched)?;
+    let ended = std::thread::spawn(move || keeper.run());
+    say_ready()?;
+    tokio::select! {
+        () = reporter.run(&token) => {}
+        error = obey(&orders) => return Err(error),
+    }
+    if let Some(server) = server {
+        server.end().await;
+    }
+    for gone in [&socket, &token] {
+        if let Err(error) = std::fs::remove_file(gone) {
+            tracing::debug!(%error, "a file of the session was gone already");
+        }
+    }
+    let code = ended.join().map_err(|_| anyhow::anyhow!("the keeper's thread broke"))??;
+    tracing::info!(code, session = %handoff.session_id, "the program has ended");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How to start the program.
+fn plan(place: &Place, handoff: &Handoff, folder: &Path) -> Plan {
+    let is_claude = Runtime::named(&handoff.runtime) == Runtime::Claude;
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let env = [
+        ("WAYSTATION_DATA", text(&place.folder)),
+        ("WAYSTATION_TOKEN", handoff.token.clone()),
+        ("WAYSTATION_TOKEN_FILE", text(&folder.join("token"))),
+        ("WAYSTATION_SESSION", handoff.session_id.clone()),
+        ("WAYSTATION_AGENT", handoff.agent.clone()),
+    ];
+    Plan {
+        program: handoff.program.clone(),
+        args: handoff.args.clone(),
+        cwd: handoff.cwd.clone(),
+        env: env.map(|(name, value)| (name.to_owned(), value)).into(),
+        kind: if handoff.headless && is_claude { Kind::Stream } else { Kind::Terminal },
+        awaits_watcher: !handoff.headless,
+        folder: folder.to_owned(),
+    }
+}
+
+/// Codex gets an app server of its own, so that what it starts has this session's token.
+async fn private_server(
+    handoff: &Handoff,
+    plan: &mut Plan,
+    folder: &Path,
+) -> Option<private::Server> {
+    if Runtime::named(&handoff.runtime) != Runtime::Codex {
+        return None;
+    }
+    let socket = folder.join(private::SOCKET_NAME);
+    let args: Vec<_> = plan.args.iter().map(Into::into).collect();
+    let args = private::client_args(&args, &socket)?;
+    let args: Option<Vec<String>> = args.into_iter().map(|word| word.into_string().ok()).collect();
+    let args = args?;
+    let mut command = tokio::process::Command::new(&plan.program);
+    command.current_dir(&plan.cwd).envs(plan.env.iter().cloned());
+    match private::start(command, &socket, &folder.join("codex.log")).await {
+        Ok(server) => {
+            plan.args = args;
+            Some(server)
+        }
+        Err(error) => {
+            tracing::warn!(%error, "Codex gets no app server of its own");
+            None
+        }
+    }
+}
+
+fn record(handoff: &Handoff, folder: &Path) -> Result<()> {
+    let own = Process::own().context("this process cannot be told from others")?;
+    let mut command = vec![handoff.program.to_string_lossy().into_owned()];
+    command.extend(handoff.args.iter().cloned());
+    let record = Record {
+        agent: handoff.agent.clone(),
+        session: handoff.session_id.clone(),
+        pid: own.pid,
+        pid_started: own.started_ticks,
+        boot_id: own.boot_id,
+        command,
+        cwd: handoff.cwd.clone(),
+        started_at: SystemClock.now(),
+    };
+    record.write(folder).context("cannot write keeper.json")
+}
+
+fn say_ready() -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{READY}").and_then(|()| out.flush()).context("nobody waits for this keeper")
+}
+
+/// Ends the program when asked to; hears and ignores what is meant for the person's terminal.
+async fn obey(orders: &Orders) -> anyhow::Error {
+    let listen = || -> std::io::Result<_> {
+        Ok((
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::hangup())?,
+        ))
+    };
+    let (mut terminate, mut interrupt, mut hang_up) = match listen() {
+        Ok(signals) => signals,
+        Err(error) => return error.into(),
+    };
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => orders.stop(),
+            _ = interrupt.recv() => {}
+            _ = hang_up.recv() => {}
+        }
+    }
+}

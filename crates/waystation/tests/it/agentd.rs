@@ -19,8 +19,8 @@ impl Agentd {
     fn start(home: &Home, options: &[&str]) -> Self {
         let mut args = vec!["agentd"];
         args.extend(options);
-        let log = std::fs::File::options().create(true).append(true);
-        let log = log.clone().open(home.path().join("stderr.log")).unwrap();
+        let path = home.path().join("stderr.log");
+        let log = std::fs::File::options().create(true).append(true).open(path).unwrap();
         let mut child = home.command(&args).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -62,10 +62,9 @@ impl Machines {
     fn agentd(&self, up: &Up) -> Agentd {
         let token = self.there.path().join("token");
         if !token.exists() {
-            let scopes = ["--scope", "agents:host", "--scope", "sessions:write"];
-            let mut args = vec!["token", "issue", "--agent", "there", "--role", "service"];
-            args.extend(scopes);
-            std::fs::write(&token, self.hub.ok(&args)).unwrap();
+            let agent = ["token", "issue", "--agent", "there"];
+            let rights = ["--role", "service", "--scope", "agents:host"];
+            std::fs::write(&token, self.hub.ok(&[agent, rights].concat())).unwrap();
         }
         Agentd::start(&self.there, &["--hub", &up.url, "--token-file", token.to_str().unwrap()])
     }
@@ -170,7 +169,7 @@ fn agentd_outlives_its_hub_and_agents_go_on_where_they_were() {
     let up = machines.hub.up();
     let address = up.address().to_owned();
     let agentd = machines.agentd(&up);
-    let (operator, thread) = machines.reader(&up);
+    let (_, thread) = machines.reader(&up);
     let token = machines.hub.token("reader", "worker");
     let mut command = machines.there.command(&["mcp"]);
     command.env("WAYSTATION_TOKEN", &token);

@@ -6,8 +6,8 @@
     reason = "a test that is surprised fails"
 )]
 
-mod agentd;
 mod agent_programs;
+mod agentd;
 mod agents;
 mod auth;
 mod authority;
@@ -38,6 +38,7 @@ mod owner;
 mod program;
 mod rest;
 mod review;
+mod run;
 mod secrets;
 mod signals;
 mod stand_in;

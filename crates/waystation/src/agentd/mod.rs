@@ -80,7 +80,7 @@ fn own_token(saved: &Saved, environment: &crate::config::Environment) -> Result<
     let Some(path) = &saved.token_file else {
         return environment.token().context(
             "agentd needs a token: name its file with --token-file.\n  On the hub: waystation token issue \
-             --agent NAME --role service --scope agents:host --scope sessions:write",
+             --agent NAME --role service --scope agents:host",
         );
     };
     let text = std::fs::read_to_string(path)

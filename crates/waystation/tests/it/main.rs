@@ -38,6 +38,7 @@ mod owner;
 mod program;
 mod rest;
 mod review;
+mod run;
 mod secrets;
 mod signals;
 mod stand_in;

@@ -50,7 +50,7 @@ fn a_second_run_has_nothing_to_do_and_undoing_gives_everything_back() {
     let ran = desk.run(&["connect", "--yes"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("✔ codex 0.166.0") && ran.stdout.contains("✔ claude 2.1.325"));
-    assert!(ran.stdout.contains("trust the hooks"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Hooks need review"), "{}", ran.stdout);
     let mode = std::fs::metadata(desk.path(CODEX)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
     assert_eq!((copies(&desk, ".codex"), copies(&desk, ".claude"), copies(&desk, ".")), (1, 1, 1));

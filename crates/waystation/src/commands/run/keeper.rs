@@ -44,7 +44,9 @@ pub(crate) async fn keeper(place: &Place) -> Result<ExitCode> {
         () = reporter.run(&token) => {}
         error = obey(&orders) => return Err(error),
     }
-    drop(server);
+    if let Some(server) = server {
+        server.end().await;
+    }
     for gone in [&socket, &token] {
         if let Err(error) = std::fs::remove_file(gone) {
             tracing::debug!(%error, "a file of the session was gone already");
@@ -82,7 +84,7 @@ async fn private_server(
     handoff: &Handoff,
     plan: &mut Plan,
     folder: &Path,
-) -> Option<tokio::process::Child> {
+) -> Option<private::Server> {
     if Runtime::named(&handoff.runtime) != Runtime::Codex {
         return None;
     }
@@ -93,7 +95,7 @@ async fn private_server(
     let args = args?;
     let mut command = tokio::process::Command::new(&plan.program);
     command.current_dir(&plan.cwd).envs(plan.env.iter().cloned());
-    match private::start(command, &socket, &folder.join("codex.log")).await {
+    match private::Server::start(command, &socket, &folder.join("codex.log")).await {
         Ok(server) => {
             plan.args = args;
             Some(server)

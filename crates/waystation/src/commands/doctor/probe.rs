@@ -15,6 +15,8 @@ use crate::commands::agents::latency_ms;
 use crate::paths::Place;
 use crate::{failure, reach, surroundings};
 
+/// How the names of throw-away agents begin.
+pub(crate) const PROBE_PREFIX: &str = "doctor-";
 /// Between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Programs paint before they ask: a session counts as ready when so many looks found it so.
@@ -47,7 +49,7 @@ async fn try_wake(place: &Place, client: AgentClient, patience: Duration) -> Res
     let config = place.config()?;
     let greeting = reach::person(&place.environment, &config.workspace);
     let mut hub = reach::connect(place, &greeting).await?;
-    let agent = format!("doctor-{}", client.command());
+    let agent = format!("{PROBE_PREFIX}{}", client.command());
     let folder = work_folder(place)?;
     let window = open(place, client, &agent, &folder)?;
     let quiet = Duration::from_secs(config.wake.quiet_seconds.unsigned_abs());

@@ -15,22 +15,21 @@ use super::house::{Agent, House, PATIENCE, millis, now_us};
 use crate::table::{self, Row};
 
 /// Row 18.
-pub(super) async fn measure(house: &House, wakes: usize) -> Result<Vec<Row>> {
-    let agent = house.run(Cli::Claude, "reviewer").await?;
+pub(super) async fn measure(house: &House, agent: &Agent, wakes: usize) -> Result<Row> {
     let bare = Bare::start(house).await?;
     // The first turn of a conversation sets things up; it counts for neither.
-    wake(house, &agent).await?;
+    wake(house, agent).await?;
     bare.wake(house, usize::MAX).await?;
     let mut pair = Pair { ours: Vec::new(), theirs: Vec::new() };
     for round in 0..wakes {
-        let ours = wake(house, &agent).await?;
+        let ours = wake(house, agent).await?;
         let theirs = bare.wake(house, round).await?;
         table::say(&format!("  claude: {ours:.0} ms, by a bare hook {theirs:.0} ms"));
         pair.ours.push(ours);
         pair.theirs.push(theirs);
     }
     let what = "from a post to a turn of an idle Claude Code, beside a bare hook";
-    Ok(vec![pair.row("18", what, 1.5)])
+    Ok(pair.row("18", what, 1.5))
 }
 
 async fn wake(house: &House, agent: &Agent) -> Result<f64> {
@@ -49,7 +48,7 @@ struct Bare {
 
 impl Bare {
     async fn start(house: &House) -> Result<Self> {
-        let home = house.home(Cli::Claude, "bare")?;
+        let home = house.other_home(Cli::Claude, "bare")?;
         let [pipe, parked, script] =
             ["pipe", "parked", "wait.sh"].map(|name| home.folder.join(name));
         let made = std::process::Command::new("mkfifo").arg(&pipe).status()?;
@@ -66,7 +65,9 @@ impl Bare {
         }] }]);
         let settings = json!({ "hooks": { "SessionStart": hook, "Stop": hook } });
         std::fs::write(home.folder.join(".claude/settings.json"), settings.to_string())?;
-        let terminal = Terminal::open(&house.command(&home, &house.cli(Cli::Claude)))?;
+        let mut command = house.command(Cli::Claude, &house.cli(Cli::Claude));
+        command.current_dir(&home.cwd).envs(home.env.iter().map(|(name, value)| (name, value)));
+        let terminal = Terminal::open(&command)?;
         let bare = Self { pipe, parked, _terminal: terminal };
         bare.until_parked(0).await?;
         Ok(bare)

@@ -10,16 +10,21 @@ use crate::stats;
 use crate::table::{self, Bar, Row};
 
 /// Rows 17.
-pub(super) async fn measure(house: &House, wakes: usize) -> Result<Vec<Row>> {
-    let agent = house.run(Cli::Codex, "coder").await?;
+pub(super) async fn measure(house: &House, agent: &Agent, wakes: usize) -> Result<Vec<Row>> {
     // The first turn of a conversation sets things up; both ways profit from it.
-    wake(house, &agent).await?;
-    let session = house.session(&agent).await?.context("the session is gone")?;
-    let thread = word(&session, "vendor_session_id").to_owned();
+    wake(house, agent).await?;
+    let session = house.session(agent).await?.context("the session is gone")?;
+    let thread = Thread {
+        id: word(&session, "vendor_session_id").to_owned(),
+        server: format!(
+            "unix://{}",
+            house.folder_of(word(&session, "session_id")).join("codex.sock").display()
+        ),
+    };
     let mut pair = Pair { ours: Vec::new(), theirs: Vec::new() };
     for round in 0..wakes {
-        let ours = wake(house, &agent).await?;
-        let theirs = queue(house, &agent, &thread, round).await?;
+        let ours = wake(house, agent).await?;
+        let theirs = queue(house, agent, &thread, round).await?;
         table::say(&format!("  codex: {ours:.0} ms, by its own queue {theirs:.0} ms"));
         pair.ours.push(ours);
         pair.theirs.push(theirs);
@@ -40,6 +45,12 @@ pub(super) async fn measure(house: &House, wakes: usize) -> Result<Vec<Row>> {
     ])
 }
 
+/// Where Codex' own command finds the conversation.
+struct Thread {
+    id: String,
+    server: String,
+}
+
 async fn wake(house: &House, agent: &Agent) -> Result<f64> {
     let after = house.model.heard();
     let began_us = house.say(agent).await?;
@@ -47,11 +58,11 @@ async fn wake(house: &House, agent: &Agent) -> Result<f64> {
     Ok(millis(began_us, turn.at_us))
 }
 
-async fn queue(house: &House, agent: &Agent, thread: &str, round: usize) -> Result<f64> {
+async fn queue(house: &House, agent: &Agent, thread: &Thread, round: usize) -> Result<f64> {
     let text = format!("queued by itself, number {round}.");
     let after = house.model.heard();
-    let mut command = house.command(&agent.home, &house.cli(Cli::Codex));
-    command.args(["queue", "--thread", thread, "--message", &text]);
+    let mut command = house.command(Cli::Codex, &house.cli(Cli::Codex));
+    command.args(["queue", "--remote", &thread.server, "--thread", &thread.id, "--message", &text]);
     let began_us = now_us();
     let done = tokio::task::spawn_blocking(move || command.output()).await??;
     if !done.status.success() {

@@ -20,6 +20,9 @@ use crate::server::{self, Server};
 /// How long a CLI may take to start, to be woken, or to end its turn.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
+/// CLIs take an Enter that follows keys at once for a part of what was pasted.
+pub(super) const BEFORE_ENTER: Duration = Duration::from_millis(400);
+
 /// Everything that is measured happens in here.
 pub(super) struct House {
     pub(super) model: FakeModel,
@@ -27,6 +30,8 @@ pub(super) struct House {
     token: String,
     programs: PathBuf,
     agents: PathBuf,
+    /// What the environment of the person who lives here holds.
+    env: Vec<(&'static str, String)>,
     folder: TempDir,
 }
 
@@ -35,11 +40,10 @@ pub(super) struct Agent {
     pub(super) name: &'static str,
     pub(super) thread: String,
     pub(super) terminal: Terminal,
-    pub(super) home: AgentHome,
 }
 
 impl House {
-    /// Starts hub and model.
+    /// Starts model and hub, in one home for both CLIs.
     pub(super) async fn open(place: &Place) -> Result<Self> {
         // Sockets lie in there, and their names must be short.
         let folder = tempfile::Builder::new().prefix("wst").tempdir()?;
@@ -55,36 +59,44 @@ impl House {
         let token = rig.issue_operator_token().await?;
         rig.stop().await?;
         std::fs::write(data.join("config.toml"), config(&agents))?;
+        let model =
+            FakeModel::start(Script::default(), folder.path().join("journal.jsonl"), None).await;
+        let path = [&agents, &programs].map(|part| part.display().to_string()).join(":");
+        let mut env = vec![
+            ("PATH", format!("{path}:/usr/local/bin:/usr/bin:/bin")),
+            ("TERM", "xterm-256color".to_owned()),
+            ("LANG", "C.UTF-8".to_owned()),
+            ("WAYSTATION_DATA", data.display().to_string()),
+        ];
+        for cli in [Cli::Codex, Cli::Claude] {
+            let work = folder.path().join(cli.name());
+            env.extend(AgentHome::make(cli, &folder.path().join("home"), &work, &model.url())?.env);
+        }
         let port = place::free_port()?;
         let mut command = Command::new(&program);
-        command.arg("--data").arg(&data).args(["up", "--port", &port.to_string()]);
+        command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));
+        command.args(["up", "--port", &port.to_string()]);
         let server = Server::run(command, &folder.path().join("hub.log"), port, "/readyz")?;
-        let journal = folder.path().join("journal.jsonl");
-        let model = FakeModel::start(Script::default(), journal, None).await;
-        Ok(Self { model, server, token, programs, agents, folder })
+        Ok(Self { model, server, token, programs, agents, env, folder })
     }
 
-    /// Ends everything that was started in here.
-    pub(super) fn close(self) {
-        strays::end(self.folder.path());
-    }
-
-    /// A home in which a CLI knows the model.
-    pub(super) fn home(&self, cli: Cli, name: &str) -> Result<AgentHome> {
-        let [home, work] = ["home", "work"].map(|kind| self.folder.path().join(kind).join(name));
+    /// A home of its own, for a CLI that knows nothing of the hub.
+    pub(super) fn other_home(&self, cli: Cli, name: &str) -> Result<AgentHome> {
+        let [home, work] = ["home", "work"].map(|kind| self.folder.path().join(name).join(kind));
         Ok(AgentHome::make(cli, &home, &work, &self.model.url())?)
     }
 
-    /// A command in a home, with nothing else in its environment.
-    pub(super) fn command(&self, home: &AgentHome, program: &Path) -> Command {
+    /// A command of the person who lives here.
+    pub(super) fn command(&self, cli: Cli, program: &Path) -> Command {
         let mut command = Command::new(program);
-        let path = [self.agents.as_path(), &self.programs].map(|part| part.display().to_string());
-        command.env_clear().envs(home.env.iter().map(|(name, value)| (name, value)));
-        command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", path.join(":")));
-        command.env("TERM", "xterm-256color").env("LANG", "C.UTF-8");
-        command.env("WAYSTATION_DATA", self.folder.path().join("data"));
-        command.current_dir(&home.cwd).stdin(Stdio::null());
+        command.env_clear().envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.current_dir(self.folder.path().join(cli.name())).stdin(Stdio::null());
         command
+    }
+
+    /// What the keeper of a session keeps.
+    pub(super) fn folder_of(&self, session: &str) -> PathBuf {
+        self.folder.path().join("data/run").join(session)
     }
 
     /// The CLI's own program.
@@ -94,20 +106,20 @@ impl House {
 
     /// Connects a CLI, runs it under supervision, and waits until it has nothing to do.
     pub(super) async fn run(&self, cli: Cli, name: &'static str) -> Result<Agent> {
-        let home = self.home(cli, name)?;
         let ours = self.programs.join("waystation");
-        let connected =
-            self.command(&home, &ours).args(["connect", cli.name(), "--yes"]).output()?;
+        let connected = self.command(cli, &ours).args(["connect", cli.name(), "--yes"]).output()?;
         if !connected.status.success() {
             bail!("connect: {}", String::from_utf8_lossy(&connected.stderr));
         }
         let input = json!({ "title": format!("of {name}"), "participants": [name] });
         let made = self.post("/v1/threads", &input).await?;
-        let thread = made.get("thread_id").and_then(Value::as_str).context("a thread has an id")?;
-        let mut command = self.command(&home, &ours);
+        let thread = word(&made, "thread_id").to_owned();
+        let mut command = self.command(cli, &ours);
         command.args(["run", name, "--", cli.name()]);
-        let terminal = Terminal::open(&command)?;
-        let agent = Agent { name, thread: thread.to_owned(), terminal, home };
+        let agent = Agent { name, thread, terminal: Terminal::open(&command)? };
+        if cli == Cli::Codex {
+            trust_hooks(&agent.terminal)?;
+        }
         self.until_idle(&agent).await?;
         Ok(agent)
     }
@@ -177,6 +189,12 @@ impl House {
     }
 }
 
+impl Drop for House {
+    fn drop(&mut self) {
+        strays::end(self.folder.path());
+    }
+}
+
 /// A pause of a second is enough for a human of this bench.
 fn config(agents: &Path) -> String {
     let [codex, claude] = ["codex", "claude"].map(|name| json!(agents.join(name)));
@@ -187,6 +205,16 @@ fn config(agents: &Path) -> String {
          host = {{ codex = {codex}, claude = {claude} }}\n",
         server::LIMITS
     )
+}
+
+/// Does what Codex asks a person once, before it runs hooks that it has not seen.
+fn trust_hooks(terminal: &Terminal) -> Result<()> {
+    if !terminal.shows(b"Hooks need review", 0, PATIENCE) {
+        bail!("Codex does not start: {}", String::from_utf8_lossy(&terminal.output()));
+    }
+    terminal.press(b"\x1b[B")?;
+    std::thread::sleep(BEFORE_ENTER);
+    Ok(terminal.press(b"\r")?)
 }
 
 fn body(answer: &str) -> Result<Value> {

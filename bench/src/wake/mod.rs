@@ -7,6 +7,7 @@ mod house;
 mod typing;
 
 use anyhow::Result;
+use testkit::agent_home::Cli;
 
 use crate::place::Place;
 use crate::stats;
@@ -19,10 +20,13 @@ const WAKES: usize = 20;
 pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
     let wakes = if place.quick { 6 } else { WAKES };
     let house = house::House::open(place).await?;
-    let mut rows = codex::measure(&house, wakes).await?;
-    rows.extend(claude::measure(&house, wakes).await?);
-    rows.extend(typing::measure(&house, wakes).await?);
-    house.close();
+    let coder = house.run(Cli::Codex, "coder").await?;
+    let mut rows = codex::measure(&house, &coder, wakes).await?;
+    rows.push(typing::measure(&house, &coder, ("19a", Cli::Codex), wakes).await?);
+    let reviewer = house.run(Cli::Claude, "reviewer").await?;
+    rows.push(claude::measure(&house, &reviewer, wakes).await?);
+    rows.push(typing::measure(&house, &reviewer, ("19b", Cli::Claude), wakes).await?);
+    rows.sort_by_key(|row| row.number);
     Ok(rows)
 }
 

@@ -7,42 +7,34 @@ use anyhow::{Context, Result};
 use testkit::agent_home::Cli;
 use testkit::fakes::Heard;
 
-use super::house::{Agent, House, PATIENCE};
+use super::house::{Agent, BEFORE_ENTER, House, PATIENCE};
 use crate::chats::Numbers;
 use crate::table::{self, Bar, Row};
 
-/// CLIs take an Enter that follows keys at once for a part of what was pasted.
-const BEFORE_ENTER: Duration = Duration::from_millis(400);
-
 /// Rows 19.
-pub(super) async fn measure(house: &House, wakes: usize) -> Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for (number, cli, name) in
-        [("19a", Cli::Codex, "typing-codex"), ("19b", Cli::Claude, "typing-claude")]
-    {
-        let agent = house.run(cli, name).await?;
-        let mut numbers = Numbers::new(u64::from(std::process::id()));
-        let mut damaged = 0;
-        for round in 0..wakes {
-            let is_whole = line_survives(house, &agent, round, &mut numbers).await?;
-            table::say(&format!(
-                "  {}: line {round} {}",
-                cli.name(),
-                if is_whole { "is whole" } else { "is DAMAGED" }
-            ));
-            damaged += usize::from(!is_whole);
-        }
-        rows.push(Row {
-            number,
-            what: format!("half-typed lines of {} damaged by {wakes} wakes", cli.name()),
-            ours: damaged.to_string(),
-            reference: "—".to_owned(),
-            value: Some(crate::stats::number(damaged)),
-            unit: "",
-            bar: Bar::AtMost(0.0),
-        });
+pub(super) async fn measure(
+    house: &House,
+    agent: &Agent,
+    (number, cli): (&'static str, Cli),
+    wakes: usize,
+) -> Result<Row> {
+    let mut numbers = Numbers::new(u64::from(std::process::id()));
+    let mut damaged = 0;
+    for round in 0..wakes {
+        let is_whole = line_survives(house, agent, round, &mut numbers).await?;
+        let state = if is_whole { "is whole" } else { "is DAMAGED" };
+        table::say(&format!("  {}: line {round} {state}", cli.name()));
+        damaged += usize::from(!is_whole);
     }
-    Ok(rows)
+    Ok(Row {
+        number,
+        what: format!("half-typed lines of {} damaged by {wakes} wakes", cli.name()),
+        ours: damaged.to_string(),
+        reference: "—".to_owned(),
+        value: Some(crate::stats::number(damaged)),
+        unit: "",
+        bar: Bar::AtMost(0.0),
+    })
 }
 
 async fn line_survives(

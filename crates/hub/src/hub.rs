@@ -18,6 +18,7 @@ use crate::links::{Intake, LinkParts, Links};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
+use crate::wakes::request::Means;
 use crate::wakes::{WakeSettings, Wakes};
 
 /// What an operator may choose about the hub's behaviour.
@@ -208,6 +209,12 @@ impl Hub {
     /// Where its randomness comes from.
     pub(crate) fn entropy(&self) -> Arc<dyn Entropy> {
         Arc::clone(&self.entropy)
+    }
+
+    /// What wakes are made with that follow from something else.
+    pub(crate) fn wake_means(&self) -> Means {
+        let wake = &self.settings.wake;
+        Means { entropy: self.entropy(), policy: wake.policy(), is_enabled: wake.enabled }
     }
 
     /// Fresh random bytes.

@@ -99,6 +99,17 @@ impl Tx<'_> {
         Ok(found.is_some())
     }
 
+    /// Whether an agent was ever seen or started.
+    pub fn is_wakeable(&mut self, workspace: &str, agent: &str) -> Result<bool> {
+        let found = self.query_one(
+            "SELECT 1 FROM agent_session WHERE workspace = ?1 AND agent = ?2
+             UNION ALL SELECT 1 FROM agent_profile WHERE workspace = ?1 AND agent = ?2 LIMIT 1",
+            &[workspace.into(), agent.into()],
+            |_| Ok(()),
+        )?;
+        Ok(found.is_some())
+    }
+
     /// Those who take part in a thread and were ever seen or started, in the order of their names.
     pub fn wakeable_participants(&mut self, thread_row: i64) -> Result<Vec<String>> {
         self.query(
@@ -128,6 +139,17 @@ impl Tx<'_> {
             &[after_row.into(), upto_row.into(), limit_param(limit)],
             |row| Ok((row.int(0)?, row.int(1)?)),
         )
+    }
+
+    /// The newest row of the log that was taken before a moment; 0 for none. Chats are left out.
+    pub fn newest_message_row_before(&mut self, moment: Timestamp) -> Result<i64> {
+        let newest = self.query_one(
+            "SELECT id FROM message WHERE remote_id IS NULL AND created_ms < ?1
+             ORDER BY id DESC LIMIT 1",
+            &[moment.as_ms().into()],
+            |row| row.int(0),
+        )?;
+        Ok(newest.unwrap_or(0))
     }
 
     /// When the newest wakes of an agent were due since a moment, the last first.

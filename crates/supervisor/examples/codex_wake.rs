@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             let mut command = bare(&program, &home);
             command.current_dir(word(2).ok_or("which folder?")?);
             let log = socket.with_extension("log");
-            let mut server = private::Server::start(command, &socket, &log).await?;
+            let mut server = private::start(command, &socket, &log).await?;
             say("it answers")?;
             let mut stop = signal(SignalKind::terminate())?;
             tokio::select! {

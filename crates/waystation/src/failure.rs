@@ -31,6 +31,18 @@ pub(crate) fn of_client(error: ClientError) -> anyhow::Error {
     }
 }
 
+/// Says what is wrong with the words of a command, or what was asked for with them.
+pub(crate) fn of_words(error: &clap::Error) -> ExitCode {
+    // The usual 2 would tell an agent CLI that its hook forbids what its human just said.
+    let is_hook =
+        matches!(std::env::args_os().nth(1), Some(word) if word == "hook" || word == "wait");
+    if is_hook && error.use_stderr() {
+        drop(error.print());
+        return ExitCode::FAILURE;
+    }
+    error.exit()
+}
+
 /// Prints an error and chooses the exit code.
 #[expect(clippy::print_stderr, reason = "this is where a command speaks to its user")]
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {

@@ -1,6 +1,7 @@
 //! The binary: command line, configuration and wiring. Behaviour lives in the hub.
 #![forbid(unsafe_code)]
 
+mod agentd;
 mod cli;
 mod commands;
 mod config;
@@ -26,7 +27,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // Whatever this program writes is for its owner's eyes only.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    let cli = cli::Cli::parse();
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::of_words(&error),
+    };
     match commands::run(cli) {
         Ok(code) => code,
         Err(error) => failure::report(&error),

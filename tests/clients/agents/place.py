@@ -51,14 +51,14 @@ class Place:
         self.journal = self.folder / "journal.jsonl"
         self.processes: list[subprocess.Popen] = []
         self.terminals: dict[str, Terminal] = {}
-        self.homes: dict[str, dict[str, str]] = {}
+        path = f"{AGENTS}:{programs}:/usr/local/bin:/usr/bin:/bin"
+        self.env = {"PATH": path, "TERM": "xterm-256color", "LANG": "C.UTF-8", "WAYSTATION_DATA": str(self.data)}
         model = self.start([programs / "fake-model", script, self.journal])
         self.model = model.stdout.readline().strip()
-        self.hub = self.start_hub()
 
     def start(self, command: list) -> subprocess.Popen:
         log = open(self.folder / "log", "ab")
-        process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=log, text=True)
+        process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=log, env=self.env, text=True)
         self.processes.append(process)
         return process
 
@@ -69,14 +69,9 @@ class Place:
                 return hub
         raise AssertionError((self.folder / "log").read_text())
 
-    def environment(self, agent: str) -> dict[str, str]:
-        base = {"PATH": f"{AGENTS}:{self.programs}:/usr/local/bin:/usr/bin:/bin", "TERM": "xterm-256color", "LANG": "C.UTF-8"}
-        return base | self.homes.get(agent, {}) | {"WAYSTATION_DATA": str(self.data)}
-
-    def command(self, *words: str, agent: str = "") -> str:
-        """Runs the program as the person, or in the home of an agent."""
-        env = self.environment(agent) if agent else os.environ | {"WAYSTATION_DATA": str(self.data)}
-        done = subprocess.run([self.programs / "waystation", *words], env=env, capture_output=True, text=True, timeout=60)
+    def command(self, *words: str) -> str:
+        """Runs the program as the person."""
+        done = subprocess.run([self.programs / "waystation", *words], env=self.env, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout
 
@@ -84,27 +79,25 @@ class Place:
         return json.loads(self.command("--json", "call", operation, json.dumps(fields)))
 
     def move_in(self, agent: str, cli: str) -> None:
-        """Makes a home in which an agent's CLI knows the model and the hub."""
-        home, work = self.folder / f"{agent}-home", self.folder / f"{agent}-work"
-        made = subprocess.run([self.programs / "agent-home", cli, home, work, self.model], check=True, capture_output=True, text=True)
-        self.homes[agent] = dict(line.split("=", 1) for line in made.stdout.splitlines())
-        self.command("connect", cli, "--yes", agent=agent)
+        """Lets an agent's CLI know the model and the hub, in the one home of this place."""
+        command = [self.programs / "agent-home", cli, self.folder / "home", self.folder / agent, self.model]
+        made = subprocess.run(command, check=True, capture_output=True, text=True)
+        self.env |= dict(line.split("=", 1) for line in made.stdout.splitlines())
+        self.command("connect", cli, "--yes")
 
     def run(self, agent: str, *words: str) -> Terminal:
         """Starts an agent's CLI under supervision, with a terminal in front of it."""
         command = [str(self.programs / "waystation"), "run", agent, "--", *words]
-        terminal = Terminal(command, self.environment(agent), str(self.folder / f"{agent}-work"))
+        terminal = Terminal(command, self.env, str(self.folder / agent))
         self.terminals[agent] = terminal
         return terminal
 
     def trust_hooks(self, agent: str) -> None:
         """Does what Codex asks a person once, before it runs hooks that it has not seen."""
         terminal = self.terminals[agent]
-        asked = lambda: "Hooks need review" in terminal.text()
-        until("Codex asks about its hooks, or is ready", 60, lambda: asked() or self.is_idle(agent))
-        if asked():
-            terminal.press(b"\x1b[B")
-            terminal.enter()
+        until("Codex asks about its hooks", 60, lambda: "Hooks need review" in terminal.text())
+        terminal.press(b"\x1b[B")
+        terminal.enter()
 
     def is_idle(self, agent: str) -> bool:
         sessions = self.call("list_sessions")["sessions"]

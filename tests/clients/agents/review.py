@@ -70,7 +70,7 @@ def without_results(value):
 
 
 def check_hostile(place: Place) -> None:
-    transcripts = [*place.folder.glob("coder-home/.codex/sessions/**/*.jsonl"), *place.folder.glob("reviewer-home/.claude/projects/**/*.jsonl")]
+    transcripts = [*place.folder.glob("home/.codex/sessions/**/*.jsonl"), *place.folder.glob("home/.claude/projects/**/*.jsonl")]
     assert len(transcripts) >= 2, transcripts
     read = 0
     for transcript in transcripts:
@@ -93,6 +93,7 @@ def main() -> None:
     try:
         place.move_in("coder", "codex")
         place.move_in("reviewer", "claude")
+        place.start_hub()
         place.run("coder", "codex")
         place.run("reviewer", "claude")
         place.trust_hooks("coder")
@@ -103,8 +104,10 @@ def main() -> None:
         check_wakes(place, thread)
         check_hostile(place)
     except BaseException:
+        for name in ("list_wakes", "list_sessions"):
+            print(f"--- {name}\n{json.dumps(place.call(name), indent=1)}", file=sys.stderr)
         for agent, terminal in place.terminals.items():
-            print(f"--- {agent}'s terminal\n{terminal.text()[-2000:]}", file=sys.stderr)
+            print(f"--- {agent}'s terminal\n{terminal.text()[-1500:]}", file=sys.stderr)
         print(f"--- log\n{(place.folder / 'log').read_text()[-4000:]}", file=sys.stderr)
         raise
     finally:

@@ -9,11 +9,11 @@ use store::{SessionRow, Tx};
 
 use super::process::{self, ProcessFacts};
 use crate::call::{Call, Change};
-use crate::clock::Entropy;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::threads::rules;
-use crate::wakes::life;
+use crate::wakes::request::Means;
+use crate::wakes::{life, look};
 
 /// Report that your session is alive and what it is doing. After two minutes without a report a session
 /// counts as offline.
@@ -35,23 +35,30 @@ pub struct HeartbeatSession {
     status: Option<SessionStatus>,
     /// That program's own id of the session.
     #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    #[schemars(extend("x-unlisted" = true))]
     vendor_session_id: Option<String>,
     /// The host you run on.
     #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    #[schemars(extend("x-unlisted" = true))]
     host: Option<String>,
     /// Your process there.
     #[schemars(range(min = 1))]
+    #[schemars(extend("x-unlisted" = true))]
     pid: Option<i64>,
     /// When it started, in ticks.
     #[schemars(range(min = 0))]
+    #[schemars(extend("x-unlisted" = true))]
     pid_started: Option<i64>,
     /// Which boot of the host that was.
     #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    #[schemars(extend("x-unlisted" = true))]
     boot_id: Option<String>,
     /// What your human does.
+    #[schemars(extend("x-unlisted" = true))]
     human_input: Option<HumanInput>,
     /// The file of what is said.
     #[schemars(length(min = 1, max = limits::PATH_CHARS_MAX))]
+    #[schemars(extend("x-unlisted" = true))]
     transcript: Option<String>,
     /// Optional: must match your token.
     agent_id: Option<String>,
@@ -82,12 +89,17 @@ impl Operation for HeartbeatSession {
 
     async fn run(self, call: &Call) -> Result<HeartbeatSessionOutput> {
         self.check(call.caller())?;
-        let (caller, now, entropy) = (call.shared_caller(), call.now(), call.hub.entropy());
+        let (caller, now, means) = (call.shared_caller(), call.now(), call.hub.wake_means());
         let output = call
             .write(move |tx| {
                 let report = self.report(tx, &caller, now)?;
+                let who = (report.workspace.as_str(), report.agent.as_str());
+                let is_new = !tx.is_wakeable(who.0, who.1)?;
                 tx.record_heartbeat(&report)?;
-                tell_wakes(tx, &report, &*entropy)?;
+                tell_wakes(tx, &report, &means)?;
+                if is_new {
+                    look::arrived(tx, who, now, &means)?;
+                }
                 let agent = report.agent;
                 let output = HeartbeatSessionOutput { ok: true, recorded_at: now, agent };
                 Ok(Change::of(report.session, output))
@@ -177,7 +189,7 @@ impl HeartbeatSession {
 }
 
 /// What a report means for the wakes of its agent.
-fn tell_wakes(tx: &mut Tx<'_>, report: &SessionRow, entropy: &dyn Entropy) -> Result<()> {
+fn tell_wakes(tx: &mut Tx<'_>, report: &SessionRow, means: &Means) -> Result<()> {
     let who = (report.workspace.as_str(), report.agent.as_str());
     match report.status {
         // What ends beside a session and starts its turn is seen by nobody else.
@@ -195,7 +207,7 @@ fn tell_wakes(tx: &mut Tx<'_>, report: &SessionRow, entropy: &dyn Entropy) -> Re
             }
         }
         SessionStatus::Idle | SessionStatus::Offline => {
-            life::turn_ended(tx, who, report.heartbeat, entropy)?;
+            life::turn_ended(tx, who, report.heartbeat, means)?;
         }
     }
     Ok(())

@@ -12,6 +12,7 @@ use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::identity::{IssuedToken, NewToken};
 use crate::operation::{Effect, Operation, Route};
+use crate::wakes::look;
 
 /// Open a session for an agent that you run on a host, and get a token for it that lives a few minutes.
 /// With `session_id` the session is known already and gets a fresh token. How the agent was started is
@@ -95,11 +96,15 @@ impl Operation for OpenSession {
         let row = token_row(&new, &issued, call);
         let token = issued.token.expose().clone();
         let (workspace, now) = (call.caller().workspace_id.clone(), call.now());
-        let agent = self.agent_id.clone();
+        let (agent, means) = (self.agent_id.clone(), call.hub.wake_means());
         let output = call
             .write(move |tx| {
                 let place = (workspace.as_str(), session_id.as_str());
+                let is_new = !tx.is_wakeable(&workspace, &self.agent_id)?;
                 self.record(tx, place, now)?;
+                if is_new {
+                    look::arrived(tx, (&workspace, &self.agent_id), now, &means)?;
+                }
                 tx.forget_ended_tokens(&workspace, &self.agent_id, &session_id, now)?;
                 tx.insert_token(&row)?;
                 let output = OpenSessionOutput {

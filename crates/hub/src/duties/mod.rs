@@ -63,8 +63,8 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
     if hub.settings.wake.enabled {
-        let wakes = Arc::clone(hub);
-        duties.spawn("wake", |stop| wake::run(wakes, stop));
+        let (wakes, started) = (Arc::clone(hub), hub.now());
+        duties.spawn("wake", move |stop| wake::run(wakes, started, stop));
     }
     if hub.store.engine() == Engine::Postgres {
         let (store, live, clock) = (hub.store.clone(), Arc::clone(&hub.live), hub.clock());

@@ -26,23 +26,26 @@ const CURSOR: &str = "wakes_looked_upto";
 const ACTION: &str = "wake";
 /// Who does it.
 const ACTOR: &str = "waystation";
-/// In a flood of posts it rests after a full portion, so many times as long as the portion took.
+/// After a look it rests so many times as long as the look took: it takes an eighth of one core, and in a
+/// flood it looks at many posts together. The first post after a pause is looked at at once.
 const REST: u32 = 7;
+/// How long it rests at most.
+const REST_MAX: Duration = Duration::from_millis(250);
 /// How long it rests after an error.
 const STEP_ASIDE: Duration = Duration::from_millis(100);
 /// Looks by itself now and then: another hub may have written to the same database.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs until it is stopped.
-pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
+pub(crate) async fn run(hub: Arc<Hub>, started: Timestamp, stop: CancellationToken) {
     let mut watch = hub.live.watch();
     watch.add_everything();
     let mut follower: Option<Follower> = None;
     let mut has_failed = false;
     while !stop.is_cancelled() {
-        #[expect(clippy::disallowed_methods, reason = "measures how long the portion takes")]
+        #[expect(clippy::disallowed_methods, reason = "measures how long the look takes")]
         let began = Instant::now();
-        match turn(&hub, &mut follower).await {
+        match turn(&hub, &mut follower, started).await {
             Ok(Turn::Idle) => {
                 has_failed = false;
                 tokio::select! {
@@ -51,9 +54,18 @@ pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
                     () = stop.cancelled() => break,
                 }
             }
-            Ok(Turn::Portion) => {
+            // Nobody has a session, so posts are left alone until somebody has.
+            Ok(Turn::Nobody) => {
                 has_failed = false;
-                tokio::time::sleep(began.elapsed() * REST).await;
+                tokio::select! {
+                    () = hub.wakes.rung() => {}
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = stop.cancelled() => break,
+                }
+            }
+            Ok(Turn::Looked) => {
+                has_failed = false;
+                tokio::time::sleep((began.elapsed() * REST).min(REST_MAX)).await;
             }
             Err(Error::Store(StoreError::Closed | StoreError::Failed)) => return,
             Err(error) => {
@@ -80,17 +92,19 @@ struct Follower {
 
 /// What a turn found.
 enum Turn {
-    /// Everything was looked at.
+    /// Nothing was posted.
     Idle,
-    /// There is more.
-    Portion,
+    /// There is nobody to be woken.
+    Nobody,
+    /// Something was looked at, and there may be more.
+    Looked,
 }
 
 /// Looks at one portion of the log.
-async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>) -> Result<Turn> {
+async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>, started: Timestamp) -> Result<Turn> {
     let follower = match follower {
         Some(follower) => follower,
-        None => follower.insert(Follower::find(hub).await?),
+        None => follower.insert(Follower::find(hub, started).await?),
     };
     let after = follower.upto;
     let settled = hub.store.read(|tx| Ok::<_, Error>(tx.settled_message_row()?)).await?;
@@ -99,19 +113,24 @@ async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>) -> Result<Turn> {
     }
     let (base, now) = (hub.settings.wake.policy(), hub.now());
     let looked = hub.store.read(move |tx| look::look(tx, &base, (after, settled), now)).await?;
-    let upto = looked.upto;
+    let (upto, is_anyone_there) = (looked.upto, looked.is_anyone_there);
     follower.go_on(hub, upto, looked.candidates).await?;
-    Ok(if upto < settled { Turn::Portion } else { Turn::Idle })
+    Ok(if is_anyone_there { Turn::Looked } else { Turn::Nobody })
 }
 
 impl Follower {
-    /// Where it stood. What was posted before the hub first woke anybody wakes nobody.
-    async fn find(hub: &Arc<Hub>) -> Result<Self> {
+    /// Where it stood. At the very first start it begins with what is posted from then on, though
+    /// posts may be there before this is asked.
+    async fn find(hub: &Arc<Hub>, started: Timestamp) -> Result<Self> {
         let known = hub.store.read(|tx| Ok::<_, Error>(tx.fact(CURSOR)?)).await?;
-        let upto = match known.and_then(|text| text.parse().ok()) {
-            Some(upto) => upto,
-            None => hub.store.write(begin).await?,
-        };
+        if let Some(upto) = known.and_then(|text| text.parse().ok()) {
+            return Ok(Self { upto, durable_upto: upto });
+        }
+        let upto = hub
+            .store
+            .read(move |tx| Ok::<_, Error>(tx.newest_message_row_before(started)?))
+            .await?;
+        hub.store.write(move |tx| tx.set_fact(CURSOR, &upto.to_string())).await?;
         Ok(Self { upto, durable_upto: upto })
     }
 
@@ -120,14 +139,13 @@ impl Follower {
         let is_far = upto - self.durable_upto >= limits::WAKE_CURSOR_ROWS_MAX;
         if !candidates.is_empty() || is_far {
             let candidates = Arc::new(candidates);
-            let (asking, entropy) = (Arc::clone(&candidates), hub.entropy());
-            let (base, now) = (hub.settings.wake.policy(), hub.now());
+            let (asking, means, now) = (Arc::clone(&candidates), hub.wake_means(), hub.now());
             hub.store
                 .write(move |tx| {
                     for candidate in &*asking {
-                        let asked = candidate.ask(tx, &base, now, &*entropy)?;
+                        let asked = candidate.ask(tx, now, &means)?;
                         if let Some(Requested::New(id)) = asked {
-                            enter(tx, candidate, id, now, &*entropy)?;
+                            enter(tx, candidate, id, now, &*means.entropy)?;
                         }
                     }
                     Ok::<_, Error>(tx.set_fact(CURSOR, &upto.to_string())?)
@@ -155,13 +173,6 @@ impl Follower {
             tracing::debug!(%error, "the last posts will be looked at again");
         }
     }
-}
-
-/// The first start: from here on posts wake agents.
-fn begin(tx: &mut Tx<'_>) -> Result<i64> {
-    let newest = tx.newest_message_row()?;
-    tx.set_fact(CURSOR, &newest.to_string())?;
-    Ok(newest)
 }
 
 /// Enters a wake that nobody asked for in the audit trail.

@@ -52,7 +52,7 @@ impl Operation for AckRead {
             return Err(Error::invalid("last_read_seq", "must not be negative"));
         }
         let (caller, seq, now) = (call.shared_caller(), self.last_read_seq, call.now());
-        let entropy = call.hub.entropy();
+        let means = call.hub.wake_means();
         let output = call
             .write(move |tx| {
                 // Two acknowledgements of one reader must not overtake each other.
@@ -95,7 +95,7 @@ impl Operation for AckRead {
                 tx.set_cursor(&cursor)?;
                 let place = (thread.row, caller.agent_id.as_str());
                 let mut output = answer(&cursor);
-                output.has_ended_wake = life::acknowledged(tx, place, seq, now, &*entropy)?;
+                output.has_ended_wake = life::acknowledged(tx, place, seq, now, &means)?;
                 Ok(Change::of(format!("{id}#{seq}"), output))
             })
             .await?;

@@ -21,6 +21,8 @@ pub(super) type Place = (String, String, String);
 #[derive(Default)]
 pub(crate) struct Wakes {
     index: Mutex<Index>,
+    /// Rings whenever any other bell could.
+    any: Notify,
     /// The newest call that waits beside each session.
     parked: Mutex<HashMap<Place, String>>,
     /// When each agent may be triggered as if nobody ever had, in microseconds.
@@ -47,6 +49,7 @@ pub(crate) struct Bell {
 impl Wakes {
     /// Something happened to a wake of this agent, or to the agent: it may be reached now.
     pub(crate) fn ring(&self, workspace: &str, agent: &str) {
+        self.any.notify_one();
         let index = self.index.lock();
         let key = (workspace.to_owned(), agent.to_owned());
         let of_agent = index.agents.get(&key).into_iter().flat_map(HashMap::values);
@@ -54,6 +57,11 @@ impl Wakes {
         for notify in of_agent.chain(of_all) {
             notify.notify_one();
         }
+    }
+
+    /// Waits until something happened to any agent since the last call; for the one duty that asks.
+    pub(crate) async fn rung(&self) {
+        self.any.notified().await;
     }
 
     /// Rings for one agent.

@@ -11,8 +11,8 @@ use store::{Tx, WakeRow};
 use super::job::{self, WakeJob};
 use super::life;
 use super::pause::Pause;
+use super::request::Means;
 use crate::call::{Call, Change};
-use crate::clock::Entropy;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
 
@@ -109,10 +109,10 @@ struct Claimed {
 
 async fn claim(call: &Call, host: &str, now: Timestamp, limit: usize) -> Result<Vec<WakeRow>> {
     let (workspace, host) = (call.caller().workspace_id.clone(), host.to_owned());
-    let entropy = call.hub.entropy();
+    let means = call.hub.wake_means();
     let claimed = call
         .write(move |tx| {
-            let rows = take(tx, (&workspace, &host), now, limit, &*entropy)?;
+            let rows = take(tx, (&workspace, &host), now, limit, &means)?;
             let wakes: Vec<WakeId> = rows.iter().map(|wake| wake.id).collect();
             let named: Vec<String> = wakes.iter().map(ToString::to_string).collect();
             let claimed = Claimed { wakes, rows };
@@ -131,11 +131,11 @@ fn take(
     (workspace, host): (&str, &str),
     now: Timestamp,
     limit: usize,
-    entropy: &dyn Entropy,
+    means: &Means,
 ) -> Result<Vec<WakeRow>> {
     let long_ago = now.plus_ms(-limits::WAKE_TOLD_MS_MAX);
     for told in tx.lock_told_wakes(workspace, long_ago, limit)? {
-        life::supersede(tx, told, now, entropy)?;
+        life::supersede(tx, told, now, means)?;
     }
     // What a waiting call was given and nobody heard of: this host can look whether it arrived.
     let before = now.plus_ms(-limits::WAKE_HANDED_MS_MAX);

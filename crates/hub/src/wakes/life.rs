@@ -4,9 +4,8 @@ use protocol::limits::wake as limits;
 use protocol::{SessionStatus, Timestamp, WakeState};
 use store::{SessionRow, Tx, WakeRow};
 
-use super::request;
+use super::request::{self, Means};
 use super::settings::WakeSettings;
-use crate::clock::Entropy;
 use crate::error::Result;
 
 /// Why a wake waits for a human.
@@ -79,7 +78,8 @@ pub(crate) fn fail(
     // What came meanwhile is part of the next attempt; nobody has it until then.
     wake.through_seq = wake.through_seq.max(wake.again_seq.take().unwrap_or(0));
     (wake.host, wake.lease, wake.lane) = (None, None, None);
-    (wake.handed, wake.turn) = (None, None);
+    // The next attempt waits for a human as long as the first one did.
+    (wake.handed, wake.turn, wake.deferred) = (None, None, None);
 }
 
 /// An agent has acknowledged a thread up to a message: whatever it was to be woken for until then is
@@ -89,7 +89,7 @@ pub(crate) fn acknowledged(
     (thread_row, agent): (i64, &str),
     seq: i64,
     now: Timestamp,
-    entropy: &dyn Entropy,
+    means: &Means,
 ) -> Result<bool> {
     let Some(mut wake) = tx.lock_open_wake(thread_row, agent)? else { return Ok(false) };
     if wake.through_seq > seq {
@@ -98,7 +98,7 @@ pub(crate) fn acknowledged(
     end(&mut wake, WakeState::Read, None, now);
     tx.update_wake(&wake)?;
     if wake.again_seq.is_some_and(|again| again > seq) {
-        request::succeed(tx, &wake, now, entropy)?;
+        request::succeed(tx, &wake, now, means)?;
     }
     Ok(true)
 }
@@ -109,7 +109,7 @@ pub(crate) fn turn_ended(
     tx: &mut Tx<'_>,
     (workspace, agent): (&str, &str),
     now: Timestamp,
-    entropy: &dyn Entropy,
+    means: &Means,
 ) -> Result<bool> {
     let mut changed = false;
     for mut wake in tx.lock_open_wakes_of(workspace, agent, limits::WAKES_OPEN_MAX)? {
@@ -125,7 +125,7 @@ pub(crate) fn turn_ended(
             tx.update_wake(&wake)?;
             changed = true;
         } else if wake.again_seq.is_some() && is_over(tx, &wake, now)? {
-            changed |= supersede(tx, wake, now, entropy)?;
+            changed |= supersede(tx, wake, now, means)?;
         }
     }
     Ok(changed)
@@ -137,12 +137,12 @@ pub(crate) fn supersede(
     tx: &mut Tx<'_>,
     mut wake: WakeRow,
     now: Timestamp,
-    entropy: &dyn Entropy,
+    means: &Means,
 ) -> Result<bool> {
     end_told(tx, &mut wake, now)?;
     let read = tx.cursor(wake.thread_row, &wake.agent)?.map_or(0, |cursor| cursor.last_read_seq);
     if wake.again_seq.is_some_and(|again| again > read) {
-        request::succeed(tx, &wake, now, entropy)?;
+        request::succeed(tx, &wake, now, means)?;
     }
     Ok(true)
 }

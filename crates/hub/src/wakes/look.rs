@@ -5,16 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::limits::wake as limits;
+use protocol::limits::{PAGE_BYTES_MAX, PAGE_MAX, wake as limits};
 use protocol::wake::WakePolicy;
-use protocol::{MessageKind, ThreadId, Timestamp};
+use protocol::{MessageKind, ThreadId, ThreadStatus, Timestamp};
 use serde::Deserialize;
 use store::{MessageRow, ThreadRow, Tx};
 
 use super::policy::{self, Cause, Hops, News};
-use super::request::{self, NewWake, Requested};
+use super::request::{self, Means, NewWake, Requested};
 use super::standing::Standing;
-use crate::clock::{Entropy, fresh_uid};
+use crate::clock::fresh_uid;
 use crate::error::Result;
 
 /// Somebody to be woken, as far as looking can tell.
@@ -42,6 +42,8 @@ struct Audience {
 pub(crate) struct Looked {
     /// How far it went.
     pub(crate) upto: i64,
+    /// Whether there is anybody in any workspace who could ever be woken.
+    pub(crate) is_anyone_there: bool,
     /// Who is to be woken.
     pub(crate) candidates: Vec<Candidate>,
 }
@@ -54,7 +56,7 @@ pub(crate) fn look(
     now: Timestamp,
 ) -> Result<Looked> {
     if !tx.is_anyone_wakeable()? {
-        return Ok(Looked { upto: settled, candidates: Vec::new() });
+        return Ok(Looked { upto: settled, ..Looked::default() });
     }
     let places = tx.log_places(after, settled, limits::WAKE_LOOK_ROWS_MAX)?;
     let is_full = places.len() == limits::WAKE_LOOK_ROWS_MAX;
@@ -76,7 +78,7 @@ pub(crate) fn look(
             }
         }
     }
-    Ok(Looked { upto, candidates: found.into_values().collect() })
+    Ok(Looked { upto, is_anyone_there: true, candidates: found.into_values().collect() })
 }
 
 /// Those in a thread who could be woken and whose policy listens to it.
@@ -87,12 +89,11 @@ fn audience(tx: &mut Tx<'_>, base: &WakePolicy, thread_row: i64) -> Result<Optio
     }
     let Some(access) = tx.thread_by_row(thread_row, "")? else { return Ok(None) };
     let thread = access.thread;
-    let hops = Hops { agent_turns: thread.agent_turns, is_paused: thread.paused.is_some() };
     let mut agents = Vec::new();
     for agent in wakeable {
         let who = (thread.workspace.as_str(), agent.as_str());
         let standing = Standing::find(tx, base, who, Some(thread_row))?;
-        if policy::listens(&standing.policy, hops) {
+        if listens(&standing, &thread) {
             agents.push((agent, standing.policy));
         }
     }
@@ -142,14 +143,43 @@ impl Moved {
     }
 }
 
+/// An agent is seen for the first time: it is woken for what was said to it in the last day.
+pub(crate) fn arrived(
+    tx: &mut Tx<'_>,
+    (workspace, agent): (&str, &str),
+    now: Timestamp,
+    means: &Means,
+) -> Result<()> {
+    if !means.is_enabled {
+        return Ok(());
+    }
+    let oldest = now.plus_ms(-limits::WAKE_NEWS_MS_MAX);
+    let mut unread = tx.unread_threads_of(workspace, agent, PAGE_MAX)?;
+    unread.retain(|listed| listed.thread.updated > oldest);
+    for listed in unread.into_iter().rev().take(limits::WAKES_OF_ARRIVAL_MAX) {
+        let row = listed.thread.row;
+        let Some(audience) = audience(tx, &means.policy, row)? else { continue };
+        let page = (limits::WAKE_LOOK_ROWS_MAX, PAGE_BYTES_MAX);
+        let news = tx.messages_of_others_after(row, listed.last_read_seq, agent, page.0, page.1)?;
+        let mut found = BTreeMap::new();
+        for message in news.iter().filter(|message| message.created > oldest) {
+            audience.hear(message, &mut found);
+        }
+        if let Some(candidate) = found.remove(&(row, agent.to_owned())) {
+            candidate.ask(tx, now, means)?;
+        }
+    }
+    Ok(())
+}
+
 impl Candidate {
-    /// Asks for the wake, unless the agent has read that far or was to be woken for it before.
+    /// Asks for the wake, unless the agent has read that far or was to be woken for it before, or
+    /// the thread is no longer one to be woken for.
     pub(crate) fn ask(
         &self,
         tx: &mut Tx<'_>,
-        base: &WakePolicy,
         now: Timestamp,
-        entropy: &dyn Entropy,
+        means: &Means,
     ) -> Result<Option<Requested>> {
         let read =
             tx.cursor(self.thread_row, &self.agent)?.map_or(0, |cursor| cursor.last_read_seq);
@@ -157,7 +187,12 @@ impl Candidate {
             return Ok(None);
         }
         let who = (self.workspace.as_str(), self.agent.as_str());
-        let due = Standing::find(tx, base, who, Some(self.thread_row))?.due(tx, who, now)?;
+        let standing = Standing::find(tx, &means.policy, who, Some(self.thread_row))?;
+        let access = tx.thread_by_row(self.thread_row, &self.agent)?;
+        if !access.is_some_and(|access| access.is_member && listens(&standing, &access.thread)) {
+            return Ok(None);
+        }
+        let due = standing.due(tx, who, now)?;
         let new = NewWake {
             workspace: &self.workspace,
             thread_row: self.thread_row,
@@ -169,8 +204,14 @@ impl Candidate {
             now,
             due: due.at,
             held: due.held.map(policy::Held::name),
-            uid: fresh_uid(entropy, now),
+            uid: fresh_uid(&*means.entropy, now),
         };
         request::request(tx, &new).map(Some)
     }
+}
+
+/// Whether posts of a thread wake an agent for which this policy holds.
+fn listens(standing: &Standing, thread: &ThreadRow) -> bool {
+    let hops = Hops { agent_turns: thread.agent_turns, is_paused: thread.paused.is_some() };
+    thread.status != ThreadStatus::Closed && policy::listens(&standing.policy, hops)
 }

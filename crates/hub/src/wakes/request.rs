@@ -1,11 +1,16 @@
 //! Asking for a wake. There is one open wake for each thread and agent, so asking again while it waits
 //! makes it speak of more, and asking again after the agent was told waits for its turn to end.
 
+use std::sync::Arc;
+
 use protocol::id::Uid;
+use protocol::wake::WakePolicy;
 use protocol::{Role, ThreadId, Timestamp, WakeId, WakeState};
 use store::{Tx, WakeRow};
 
 use super::life;
+use super::policy::Held;
+use super::standing::Standing;
 use crate::clock::{Entropy, fresh_uid};
 use crate::error::{Error, Result};
 
@@ -71,6 +76,17 @@ impl Requested {
     }
 }
 
+/// What wakes are made with that follow from something else.
+#[derive(Clone)]
+pub(crate) struct Means {
+    /// Where ids come from.
+    pub(crate) entropy: Arc<dyn Entropy>,
+    /// The policy of an agent for which nobody has set one.
+    pub(crate) policy: WakePolicy,
+    /// Whether posts wake anybody.
+    pub(crate) is_enabled: bool,
+}
+
 /// How often a request looks again when another hub asks for the same at the same moment.
 const TRIES_MAX: usize = 3;
 
@@ -101,8 +117,11 @@ pub(super) fn succeed(
     tx: &mut Tx<'_>,
     ended: &WakeRow,
     now: Timestamp,
-    entropy: &dyn Entropy,
+    means: &Means,
 ) -> Result<()> {
+    let who = (ended.workspace.as_str(), ended.agent.as_str());
+    let standing = Standing::find(tx, &means.policy, who, Some(ended.thread_row))?;
+    let due = standing.due(tx, who, now)?;
     let new = NewWake {
         workspace: &ended.workspace,
         thread_row: ended.thread_row,
@@ -112,9 +131,9 @@ pub(super) fn succeed(
         reason: &ended.reason,
         asked: None,
         now,
-        due: now,
-        held: None,
-        uid: fresh_uid(entropy, now),
+        due: due.at,
+        held: due.held.map(Held::name),
+        uid: fresh_uid(&*means.entropy, now),
     };
     request(tx, &new).map(drop)
 }

@@ -1,10 +1,12 @@
 //! Sessions: reports, freshness, filters.
 
-use protocol::Role;
+use std::sync::Arc;
+
+use protocol::{Caller, Role, Scope, Scopes};
 use serde_json::{Value, json};
 use testkit::{On, TestHub, caller, caller_in, generous};
 
-use crate::world::{assert_invalid, worker};
+use crate::world::{assert_invalid, operator, worker};
 
 crate::on_both! {
     a_report_holds_while_it_is_fresh
@@ -12,6 +14,10 @@ crate::on_both! {
     sessions_are_filtered_and_counted
     a_report_is_refused_when_a_field_is_wrong
     nobody_can_call_itself_managed
+    an_opened_session_is_managed_and_its_token_short
+    a_renewal_changes_nothing_but_the_token
+    a_host_reports_for_the_sessions_it_runs
+    who_runs_agents_hands_out_no_more_than_it_has
 }
 
 async fn sessions(hub: &TestHub, input: Value) -> Vec<Value> {
@@ -115,5 +121,117 @@ async fn nobody_can_call_itself_managed(on: On) {
     assert_eq!(hub.code(&agent, "heartbeat_session", forged).await, "VALIDATION_ERROR");
     hub.ok(&agent, "heartbeat_session", json!({ "runtime": "codex_cli" })).await;
     assert_eq!(sessions(&hub, json!({})).await[0]["management_mode"], "unmanaged");
+    hub.stop().await;
+}
+
+fn opening(more: &Value) -> Value {
+    let mut input = json!({
+        "agent_id": "agent", "runtime": "codex_cli", "host": "host_1", "cwd": "/src",
+        "command": ["codex", "--model", "x"], "pid": 7, "pid_started": 8, "boot_id": "boot",
+    });
+    for (name, value) in more.as_object().unwrap() {
+        input[name] = value.clone();
+    }
+    input
+}
+
+async fn an_opened_session_is_managed_and_its_token_short(on: On) {
+    let hub = TestHub::with(on, generous());
+    let opened = hub.ok(&operator(), "open_session", opening(&json!({}))).await;
+    assert_eq!(opened["expires_at"], "2026-02-17T12:15:00Z");
+    assert!(opened["session_id"].as_str().unwrap().starts_with("sess_"));
+    let session = sessions(&hub, json!({})).await.remove(0);
+    assert_eq!(
+        (&session["management_mode"], &session["status"]),
+        (&json!("managed"), &json!("idle"))
+    );
+    assert_eq!((&session["host"], &session["pid"]), (&json!("host_1"), &json!(7)));
+    // A report of the session itself does not take that from it.
+    let token = hub.ok(&operator(), "list_tokens", json!({})).await["tokens"][0].clone();
+    assert_eq!((&token["agent_id"], &token["role"]), (&json!("agent"), &json!("worker")));
+    let own = Caller {
+        session_id: opened["session_id"].as_str().unwrap().to_owned(),
+        ..(*worker("agent")).clone()
+    };
+    let beat = json!({ "runtime": "codex_cli", "vendor_session_id": "v-1", "resumable": true });
+    hub.ok(&Arc::new(own), "heartbeat_session", beat).await;
+    let session = sessions(&hub, json!({})).await.remove(0);
+    assert_eq!(session["management_mode"], "managed");
+    assert_eq!((&session["vendor_session_id"], &session["pid"]), (&json!("v-1"), &json!(7)));
+    let trail = hub.ok(&operator(), "read_audit", json!({})).await.to_string();
+    assert!(!trail.contains(opened["token"].as_str().unwrap()), "no token in the trail");
+    let cases = [
+        ("agent_id", opening(&json!({ "agent_id": "a b" }))),
+        ("host", opening(&json!({ "host": "" }))),
+        ("pid", opening(&json!({ "pid": 0 }))),
+        ("command[1]", opening(&json!({ "command": ["a", "b\u{0}c"] }))),
+        ("command", opening(&json!({ "command": vec!["x"; 65] }))),
+        ("role", opening(&json!({ "role": "operator" }))),
+    ];
+    assert_invalid(&hub, &operator(), "open_session", &cases).await;
+    let vendor = json!({ "runtime": "codex_cli", "vendor_session_id": "--dangerously" });
+    assert_invalid(&hub, &worker("agent"), "heartbeat_session", &[("vendor_session_id", vendor)])
+        .await;
+    hub.stop().await;
+}
+
+async fn a_renewal_changes_nothing_but_the_token(on: On) {
+    let hub = TestHub::with(on, generous());
+    let opened = hub.ok(&operator(), "open_session", opening(&json!({}))).await;
+    let before = sessions(&hub, json!({})).await;
+    for minutes in 1..=5 {
+        hub.clock.advance_ms(5 * 60_000);
+        let again = json!({
+            "agent_id": "agent", "runtime": "codex_cli", "host": "host_1",
+            "session_id": opened["session_id"],
+        });
+        let renewed = hub.ok(&operator(), "open_session", again).await;
+        assert_eq!(renewed["session_id"], opened["session_id"]);
+        assert_ne!(renewed["token"], opened["token"]);
+        let tokens = hub.ok(&operator(), "list_tokens", json!({})).await;
+        let kept = tokens["tokens"].as_array().unwrap().len();
+        assert!(kept <= 4, "tokens that ended are forgotten: {kept} after {minutes}");
+    }
+    let mut after = sessions(&hub, json!({})).await;
+    after[0]["status"] = before[0]["status"].clone();
+    assert_eq!(after, before, "a renewal is no report");
+    hub.stop().await;
+}
+
+async fn a_host_reports_for_the_sessions_it_runs(on: On) {
+    let hub = TestHub::with(on, generous());
+    let opened = hub.ok(&operator(), "open_session", opening(&json!({}))).await;
+    let scopes = Scopes::default().with(Scope::AgentsHost);
+    let host = Arc::new(Caller { scopes, ..(*caller("agentd", Role::Service)).clone() });
+    let beat = |by: &str| {
+        json!({
+            "runtime": "codex_cli", "agent_id": "agent", "session_id": opened["session_id"],
+            "host": by, "status": "active",
+        })
+    };
+    hub.ok(&host, "heartbeat_session", beat("host_1")).await;
+    assert_eq!(sessions(&hub, json!({})).await[0]["status"], "active");
+    let code = hub.code(&host, "heartbeat_session", beat("host_2")).await;
+    assert_eq!(code, "CLAIM_MISMATCH", "it runs elsewhere");
+    assert_eq!(
+        hub.code(&worker("other"), "heartbeat_session", beat("host_1")).await,
+        "CLAIM_MISMATCH"
+    );
+    let elsewhere = Arc::new(Caller { workspace_id: "wk_other".to_owned(), ..(*host).clone() });
+    hub.ok(&elsewhere, "heartbeat_session", beat("host_2")).await;
+    assert_eq!(sessions(&hub, json!({})).await.len(), 1, "another workspace's is another");
+    hub.stop().await;
+}
+
+async fn who_runs_agents_hands_out_no_more_than_it_has(on: On) {
+    let hub = TestHub::with(on, generous());
+    let scopes = Scopes::default().with(Scope::AgentsHost);
+    let host = Arc::new(Caller { scopes, ..(*caller("agentd", Role::Service)).clone() });
+    let steering = opening(&json!({ "role": "orchestrator" }));
+    let code = hub.code(&host, "open_session", steering.clone()).await;
+    assert_eq!(code, "INSUFFICIENT_AUTHORITY");
+    hub.ok(&operator(), "open_session", steering).await;
+    hub.ok(&host, "open_session", opening(&json!({}))).await;
+    assert_eq!(hub.code(&worker("agent"), "open_session", opening(&json!({}))).await, "FORBIDDEN");
     hub.stop().await;
 }

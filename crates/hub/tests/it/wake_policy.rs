@@ -28,6 +28,9 @@ crate::on_both! {
     what_was_posted_before_the_first_start_or_long_ago_wakes_nobody
     a_policy_is_set_seen_and_forgotten
     an_agent_may_only_choose_to_be_woken_less
+    an_agent_that_is_seen_for_the_first_time_is_woken_for_the_last_day
+    a_closed_thread_wakes_nobody
+    what_comes_during_a_turn_wakes_by_the_policy_when_it_ends
 }
 
 /// An agent that has been seen, and so can be woken.
@@ -94,6 +97,9 @@ async fn move_on(hub: &TestHub, agent: &str, state: WakeState) {
     wake.state = state;
     if state >= WakeState::HandedToHost {
         wake.handed = Some(now);
+    }
+    if state == WakeState::TurnStarted {
+        wake.turn = Some(now);
     }
     if !state.is_open() {
         wake.ended = Some(now);
@@ -351,6 +357,7 @@ async fn what_was_posted_before_the_first_start_or_long_ago_wakes_nobody(on: On)
     seen(&hub, "reviewer").await;
     let thread = open(&hub).await;
     post(&hub, &author, &thread, "1").await;
+    hub.clock.advance_ms(1);
     let hub = hub.restart_with(generous()).await;
     looked(&hub).await;
     assert!(wakes_of(&hub, "reviewer").await.is_empty());
@@ -419,6 +426,68 @@ async fn an_agent_may_only_choose_to_be_woken_less(on: On) {
         assert_eq!(hub.code(by, "set_wake_policy", other.clone()).await, "FORBIDDEN");
     }
     hub.ok(&operator(), "set_wake_policy", own(json!({}))).await;
+    hub.stop().await;
+}
+
+async fn an_agent_that_is_seen_for_the_first_time_is_woken_for_the_last_day(on: On) {
+    let hub = TestHub::with(on, generous());
+    let author = seen(&hub, "author").await;
+    let (old, new, read) = (open(&hub).await, open(&hub).await, open(&hub).await);
+    post(&hub, &author, &old, "1").await;
+    hub.clock.advance_ms(24 * 3_600_000);
+    post(&hub, &author, &new, "1").await;
+    post(&hub, &author, &read, "1").await;
+    ack(&hub, &worker("reviewer"), &read, 1).await;
+    looked(&hub).await;
+    assert!(wakes_of(&hub, "reviewer").await.is_empty());
+    let reviewer = seen(&hub, "reviewer").await;
+    let found = wakes_of(&hub, "reviewer").await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].thread_id.to_string(), new);
+    // Seen again, it is told nothing new.
+    ack(&hub, &reviewer, &new, 1).await;
+    seen(&hub, "reviewer").await;
+    assert_eq!(wakes_of(&hub, "reviewer").await.len(), 1);
+    // In a hub in which posts wake nobody, coming does not wake either.
+    let hub = hub.restart_with(asleep()).await;
+    let thread = open_with(&hub, &["author", "latecomer"]).await;
+    post(&hub, &author, &thread, "1").await;
+    seen(&hub, "latecomer").await;
+    assert!(wakes_of(&hub, "latecomer").await.is_empty());
+    hub.stop().await;
+}
+
+async fn a_closed_thread_wakes_nobody(on: On) {
+    let hub = TestHub::with(on, generous());
+    let author = seen(&hub, "author").await;
+    seen(&hub, "reviewer").await;
+    let thread = open(&hub).await;
+    let closed = json!({ "thread_id": thread, "status": "closed" });
+    hub.ok(&author, "update_thread_status", closed).await;
+    looked(&hub).await;
+    assert!(wakes_of(&hub, "reviewer").await.is_empty());
+    hub.stop().await;
+}
+
+async fn what_comes_during_a_turn_wakes_by_the_policy_when_it_ends(on: On) {
+    let hub = TestHub::with(on, generous());
+    let author = seen(&hub, "author").await;
+    let reviewer = seen(&hub, "reviewer").await;
+    set(&hub, "reviewer", json!({ "per_hour_max": 1 })).await;
+    let thread = open(&hub).await;
+    post(&hub, &author, &thread, "1").await;
+    woken(&hub, "reviewer", 1, 1).await;
+    let busy = json!({ "runtime": "codex_cli", "status": "active" });
+    hub.ok(&reviewer, "heartbeat_session", busy).await;
+    move_on(&hub, "reviewer", WakeState::TurnStarted).await;
+    post(&hub, &author, &thread, "2").await;
+    looked(&hub).await;
+    assert_eq!(wakes_of(&hub, "reviewer").await.len(), 1, "its turn is not over");
+    ack(&hub, &reviewer, &thread, 1).await;
+    let found = woken(&hub, "reviewer", 2, 2).await;
+    assert_eq!(found[0].state, WakeState::Read);
+    assert_eq!(found[1].due.to_string(), "2026-02-17T13:00:00Z");
+    assert_eq!(found[1].why.as_deref(), Some("budget"));
     hub.stop().await;
 }
 

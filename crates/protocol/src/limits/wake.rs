@@ -42,6 +42,8 @@ pub const SESSION_TOKEN_MS: i64 = 15 * 60_000;
 pub const SESSION_TOKEN_RENEW_EVERY: Duration = Duration::from_mins(5);
 /// Older messages wake nobody by themselves, in milliseconds.
 pub const WAKE_NEWS_MS_MAX: i64 = 24 * 3_600_000;
+/// Threads for which an agent is woken when it is seen for the first time.
+pub const WAKES_OF_ARRIVAL_MAX: usize = 16;
 /// Rows of the log that may be looked at again after a crash.
 pub const WAKE_CURSOR_ROWS_MAX: i64 = 10_000;
 /// Messages that the wake duty looks at in one transaction.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use waystation_supervisor::{AgentCli, Lane, LaneError, Session};
+use waystation_supervisor::lanes::codex::private;
+use waystation_supervisor::{AgentCli, Lane, LaneError, Life, Process, Session, life};
 
 use crate::fake::{Fake, Habit, ID, begin_rollout};
 use crate::{codex_with, gone, notice, session};
@@ -202,6 +203,32 @@ async fn a_program_that_is_missing_or_old_closes_its_lanes() {
     let result = old.hand(Lane::CodexResume, &session, &notice("wk_1")).await;
     let Err(LaneError::Closed { why, .. }) = result else { panic!("{result:?}") };
     assert!(why.contains("0.20.0") && why.contains("update"), "{why}");
+}
+
+#[tokio::test]
+async fn a_private_server_ends_with_all_that_it_started() {
+    let home = tempfile::tempdir().unwrap();
+    let socket = home.path().join("run/codex.sock");
+    // The fake answers in its place; what answers there and is no app server of ours is left alone.
+    let _fake = Fake::at(home.path(), &socket, Habit::Good);
+    let file = program(home.path(), "sleep 1000 & echo $! > below; read line < ready; wait");
+    make_pipe(&home.path().join("ready"));
+    let mut command = tokio::process::Command::new(file);
+    command.env("CODEX_HOME", home.path());
+    let log = home.path().join("server.log");
+    let server = private::start(command, &socket, &log).await.unwrap();
+    open_gate(home.path().join("ready")).await;
+    let argv = noted(home.path(), "argv");
+    let listen = format!("--listen\nunix://{}\n", socket.display());
+    assert!(argv.starts_with("app-server\n-c\nthread_unload_delay_secs=1\n"), "{argv}");
+    assert!(argv.ends_with(&listen), "{argv}");
+    let below = noted(home.path(), "below").trim().parse().unwrap();
+    let below = Process::current_of(below).unwrap();
+    server.end().await;
+    // It ended as one of a group, and whoever inherits it notices when it likes.
+    while life(&below) == Life::Live {
+        tokio::task::yield_now().await;
+    }
 }
 
 fn make_pipe(path: &Path) {

@@ -325,3 +325,39 @@ async fn the_hubs_own_lane_and_those_of_others_are_refused() {
         assert!(matches!(refused, Err(LaneError::Closed { .. })), "{refused:?}");
     }
 }
+
+#[tokio::test]
+async fn a_keeper_that_is_gone_leaves_what_the_records_say() {
+    let home = Home::new();
+    let claude = home.claude();
+    let keeper = Some(home.path("run/keeper.sock"));
+    let dead = Session { keeper: keeper.clone(), ..home.session(Some(dead_process())) };
+    let seen = claude.look(&dead).await;
+    assert_eq!((seen.life, seen.lanes), (Life::Dead, vec![Lane::ClaudeResume]));
+
+    let (_sleeper, living) = Sleeper::new();
+    let session = Session { keeper, ..home.session(Some(living.clone())) };
+    assert_eq!(claude.look(&session).await.lanes, []);
+    for lane in [Lane::ClaudeStream, Lane::Pty] {
+        let refused = claude.hand(lane, &session, &notice("wk_1")).await;
+        assert!(matches!(refused, Err(LaneError::Closed { .. })), "{refused:?}");
+    }
+    assert_eq!(claude.has_arrived(&session, "wk_1").await, None, "nobody knows what it typed");
+}
+
+#[tokio::test]
+async fn nothing_is_typed_while_the_program_itself_says_that_it_is_busy() {
+    let home = Home::new();
+    let claude = home.claude();
+    let (_sleeper, living) = Sleeper::new();
+    let keeper = Some(home.path("run/keeper.sock"));
+    let session = Session { keeper, ..home.session(Some(living.clone())) };
+    for (status, expected) in [("busy", "turn_running"), ("waiting", "dialog_open")] {
+        write(&home.records(), living.pid, &recorded(&living, VENDOR_ID, status));
+        let refused = claude.hand(Lane::Pty, &session, &notice("wk_1")).await;
+        assert!(
+            matches!(refused, Err(LaneError::NotNow { why }) if why == expected),
+            "{refused:?}"
+        );
+    }
+}

@@ -134,7 +134,8 @@ fn family(root: u32, all: &HashMap<u32, u32>, is_apart: impl Fn(u32) -> bool) ->
     found
 }
 
-fn arguments(pid: u32) -> Vec<String> {
+/// What a process was started with.
+pub(super) fn arguments(pid: u32) -> Vec<String> {
     let mut bytes = Vec::new();
     let Ok(file) = File::open(format!("/proc/{pid}/cmdline")) else { return Vec::new() };
     if file.take(PROC_BYTES_MAX).read_to_end(&mut bytes).is_err() {

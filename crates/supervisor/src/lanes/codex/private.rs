@@ -10,10 +10,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
+use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
+use super::bind::arguments;
 use super::limits::{
     SERVER_END_TIME_MAX, SERVER_START_TIME_MAX, THREAD_UNLOAD_SECONDS, WATCH_INTERVAL,
 };
@@ -50,6 +52,43 @@ pub fn client_args(args: &[OsString], socket: &Path) -> Option<Vec<OsString>> {
     Some(head.iter().chain(&ours).chain(rest).cloned().collect())
 }
 
+/// Starts an app server and waits until it answers. `command` is a bare Codex that has the session's
+/// environment and folder.
+pub async fn start(command: Command, socket: &Path, log: &Path) -> std::io::Result<Server> {
+    end_orphan(socket).await;
+    Server::start(command, socket, log).await
+}
+
+/// Ends the app server that a keeper left behind at this path when it was killed: it has an old
+/// environment, and would keep the place.
+async fn end_orphan(socket: &Path) {
+    let connect = async || {
+        let goal = tokio::fs::canonicalize(socket).await.ok()?;
+        let peer = UnixStream::connect(goal).await.ok()?.peer_cred().ok()?;
+        peer.pid().filter(|_| peer.uid() == geteuid().as_raw())
+    };
+    let address = format!("unix://{}", socket.display());
+    let is_ours = |pid: i32| {
+        let words = u32::try_from(pid).map(arguments).unwrap_or_default();
+        words.iter().any(|word| word == "app-server") && words.contains(&address)
+    };
+    let Some(orphan) = connect().await.filter(|pid| is_ours(*pid)).and_then(Pid::from_raw) else {
+        return;
+    };
+    for signal in [Signal::TERM, Signal::KILL] {
+        // One that is gone by now is what is wanted.
+        kill_process(orphan, signal).ok();
+        let gone = async {
+            while connect().await.is_some() {
+                sleep(WATCH_INTERVAL).await;
+            }
+        };
+        if timeout(SERVER_END_TIME_MAX, gone).await.is_ok() {
+            return;
+        }
+    }
+}
+
 /// A private app server that runs, with what it started itself.
 #[derive(Debug)]
 pub struct Server {
@@ -60,9 +99,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts an app server and waits until it answers. `command` is a bare Codex that has the
-    /// session's environment and folder.
-    pub async fn start(mut command: Command, socket: &Path, log: &Path) -> std::io::Result<Self> {
+    async fn start(mut command: Command, socket: &Path, log: &Path) -> std::io::Result<Self> {
         let open = || File::options().create(true).append(true).mode(0o600).open(log);
         let mut address = OsString::from("unix://");
         address.push(socket);

@@ -96,7 +96,7 @@ async fn private_server(
     let args = args?;
     let mut command = tokio::process::Command::new(&plan.program);
     command.current_dir(&plan.cwd).envs(plan.env.iter().cloned());
-    match private::Server::start(command, &socket, &folder.join("codex.log")).await {
+    match private::start(command, &socket, &folder.join("codex.log")).await {
         Ok(server) => {
             plan.args = args;
             Some(server)

@@ -24,7 +24,7 @@ mod visits;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
+use axum::routing::{get, post};
 
 pub use app::{App, WebSettings};
 pub use error::EdgeError;
@@ -34,6 +34,7 @@ pub use fair::Fairness;
 pub fn router(app: &App) -> Router {
     let with_caller = Router::new()
         .merge(rest::routes(app))
+        .route("/v1/call/{operation}", post(local::call))
         .route("/metrics", get(health::metrics))
         .route_service("/mcp", mcp::http_service(app.mcp(), &app.mcp_settings()))
         .layer(from_fn_with_state(app.clone(), auth::require_caller));

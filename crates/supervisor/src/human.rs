@@ -37,7 +37,8 @@ enum Line {
 pub struct Tracker {
     keys: Keys,
     line: Line,
-    /// Whether a word on the line may be completed by Enter: a command, or the name of a file.
+    /// Whether Enter may do something else than sending the line: complete a command or the name of
+    /// a file, or begin another row.
     completes: bool,
     last_key: Option<Instant>,
     last_letter: Option<char>,
@@ -109,7 +110,8 @@ impl Tracker {
         self.line = match (key, self.line) {
             (Key::Letter(letter), line) => {
                 let begins = line == Line::Empty || before == Some(' ');
-                self.completes |= begins && matches!(letter, '@' | '/');
+                // A backslash makes Enter a part of the line.
+                self.completes |= letter == '\\' || (begins && matches!(letter, '@' | '/'));
                 self.last_letter = Some(letter);
                 match line {
                     // Some programs take back a byte where others take back a letter.
@@ -119,11 +121,12 @@ impl Tracker {
                     _ => Line::Something,
                 }
             }
-            // A backslash before it makes several lines out of one.
-            (Key::Enter, Line::Letters(_) | Line::Something) if before == Some('\\') => {
-                Line::Something
+            // Nobody knows what stands on a line that came from elsewhere.
+            (Key::Enter, Line::Something) => {
+                self.completes = false;
+                Line::Doubtful
             }
-            (Key::Enter, _) if self.completes => {
+            (Key::Enter, Line::Letters(_)) if self.completes => {
                 self.completes = false;
                 Line::Doubtful
             }
@@ -136,10 +139,10 @@ impl Tracker {
                 Line::Empty
             }
             (Key::Backspace, Line::Letters(count)) => Line::Letters(count - 1),
-            // At the end of the line it takes nothing; on an empty one it ends the program.
-            (Key::Control('d'), line @ (Line::Empty | Line::Letters(_))) => line,
-            // These stop the program or its output, or paint it anew.
-            (Key::Control('z' | 'l' | 'q' | 's'), line) => line,
+            // The first takes nothing at the end of a line, and ends the program on an empty one; the
+            // others stop the program or its output, or paint it anew.
+            (Key::Control('d'), line @ (Line::Empty | Line::Letters(_)))
+            | (Key::Control('z' | 'l' | 'q' | 's'), line) => line,
             _ => Line::Something,
         };
         true

@@ -102,11 +102,11 @@ impl Keys {
             State::Ground => self.ground(byte),
             State::Escape => self.escape(byte),
             State::Sequence => self.sequence(byte),
-            State::Single => self.end(Key::Other),
-            State::OldMouse(1) => self.end(Key::Report),
+            State::Single => Some(self.end(Key::Other)),
+            State::OldMouse(1) => Some(self.end(Key::Report)),
             State::OldMouse(left) => self.go(State::OldMouse(left - 1)),
             State::Text => self.text(byte),
-            State::TextEscape if byte == b'\\' => self.end(Key::Report),
+            State::TextEscape if byte == b'\\' => Some(self.end(Key::Report)),
             State::TextEscape => {
                 self.state = State::Text;
                 self.text(byte)
@@ -120,9 +120,9 @@ impl Keys {
         None
     }
 
-    fn end(&mut self, key: Key) -> Option<Key> {
+    fn end(&mut self, key: Key) -> Key {
         self.state = State::Ground;
-        Some(if self.in_paste { Key::Pasted } else { key })
+        if self.in_paste { Key::Pasted } else { key }
     }
 
     fn ground(&mut self, byte: u8) -> Option<Key> {
@@ -150,14 +150,15 @@ impl Keys {
 
     fn letter(&mut self, byte: u8, left: u8) -> Option<Key> {
         if byte & 0xc0 != 0x80 {
-            // Not a letter of any encoding we know; what follows is read by itself.
+            // Not a letter of any encoding we know; what follows is read by itself, as far as it is
+            // the beginning of something.
             self.state = State::Ground;
-            let next = self.ground(byte);
-            return next.map_or(Some(Key::Other), |_| Some(Key::Other));
+            self.ground(byte);
+            return Some(Key::Other);
         }
         self.letter = self.letter << 6 | u32::from(byte & 0x3f);
         match left {
-            1 => self.end(char::from_u32(self.letter).map_or(Key::Other, Key::Letter)),
+            1 => Some(self.end(char::from_u32(self.letter).map_or(Key::Other, Key::Letter))),
             left => self.go(State::Letter(left - 1)),
         }
     }
@@ -170,17 +171,17 @@ impl Keys {
             b'O' => self.go(State::Single),
             b']' | b'P' | b'_' | b'^' | b'X' => self.go(State::Text),
             0x1b => Some(if self.in_paste { Key::Pasted } else { Key::Other }),
-            _ => self.end(Key::Other),
+            _ => Some(self.end(Key::Other)),
         }
     }
 
     fn text(&mut self, byte: u8) -> Option<Key> {
         self.text_bytes += 1;
         match byte {
-            0x07 => self.end(Key::Report),
+            0x07 => Some(self.end(Key::Report)),
             0x1b => self.go(State::TextEscape),
             // No terminal answers with so much: it was Alt with a bracket, and then typing.
-            _ if self.text_bytes > REPORT_BYTES_MAX => self.end(Key::Other),
+            _ if self.text_bytes > REPORT_BYTES_MAX => Some(self.end(Key::Other)),
             _ => None,
         }
     }
@@ -204,7 +205,7 @@ impl Keys {
             self.in_paste = true;
         }
         let key = sequence_key(&self.parameters, byte);
-        self.end(key)
+        Some(self.end(key))
     }
 }
 
@@ -221,9 +222,8 @@ fn sequence_key(parameters: &[u8], last: u8) -> Key {
         b'I' | b'O' if parameters.is_empty() => Key::Report,
         // Where the cursor is. F3 with a modifier looks the same in row 1, and is rare.
         b'R' if fields.len() == 2 => Key::Report,
-        // What the terminal is, how it is, how large it is, and which mode it is in.
-        b'c' | b'n' | b't' | b'y' => Key::Report,
-        b'M' => Key::Report,
+        // What the terminal is, how it is, how large it is, which mode it is in, and its mouse.
+        b'c' | b'n' | b't' | b'y' | b'M' => Key::Report,
         b'u' => modern_key(field(0), field(1)),
         b'~' if field(0) == "27" && fields.len() == 3 => modern_key(field(2), field(1)),
         _ if field(1).ends_with(":3") => Key::Report,

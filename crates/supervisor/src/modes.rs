@@ -18,6 +18,11 @@ const OTHER_SCREENS: [u16; 3] = [47, 1047, 1049];
 const PARAMETERS_MAX: usize = 48;
 const KEYBOARDS_MAX: usize = 16;
 
+fn append(text: &mut String, more: std::fmt::Arguments<'_>) {
+    use std::fmt::Write;
+    text.write_fmt(more).expect("writing to a string cannot fail");
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -73,7 +78,7 @@ impl Modes {
         }
         for mode in self.changed.iter().rev() {
             let letter = if ON_BY_DEFAULT.contains(mode) { 'h' } else { 'l' };
-            text.push_str(&format!("\x1b[?{mode}{letter}"));
+            append(&mut text, format_args!("\x1b[?{mode}{letter}"));
         }
         if self.application_keypad {
             text.push_str("\x1b>");
@@ -89,13 +94,13 @@ impl Modes {
         let mut text = String::new();
         for mode in &self.changed {
             let letter = if ON_BY_DEFAULT.contains(mode) { 'l' } else { 'h' };
-            text.push_str(&format!("\x1b[?{mode}{letter}"));
+            append(&mut text, format_args!("\x1b[?{mode}{letter}"));
         }
         if self.application_keypad {
             text.push_str("\x1b=");
         }
         for flags in &self.keyboards {
-            text.push_str(&format!("\x1b[>{flags}u"));
+            append(&mut text, format_args!("\x1b[>{flags}u"));
         }
         text.into_bytes()
     }

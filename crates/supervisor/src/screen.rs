@@ -7,12 +7,12 @@
 mod dialog;
 
 use std::num::NonZeroU16;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{
-    DIALOG_ROWS, DRAW_BYTES, REPAINT_PATIENCE, STILL, UNDRAWN_BYTES_KEPT, UNDRAWN_BYTES_MAX,
+    DIALOG_ROWS, DRAW_BYTES, REPAINT_PATIENCE, UNDRAWN_BYTES_KEPT, UNDRAWN_BYTES_MAX,
 };
 
 /// What the line at the cursor looks like.
@@ -124,10 +124,10 @@ impl Screen {
     }
 
     /// Whether the program has to be asked to paint its screen anew, which it is from now on.
-    pub fn wants_repaint(&mut self, still_since: Instant, now: Instant) -> bool {
+    pub fn wants_repaint(&mut self, still_since: Instant, enough: Duration, now: Instant) -> bool {
         let still = now.saturating_duration_since(still_since);
         match self.knowledge {
-            Knowledge::Lost if still >= STILL => {
+            Knowledge::Lost if still >= enough => {
                 self.knowledge = Knowledge::Asked(now);
                 true
             }
@@ -141,7 +141,7 @@ impl Screen {
                 }
                 false
             }
-            Knowledge::Painting if still >= STILL => {
+            Knowledge::Painting if still >= enough => {
                 self.knowledge = Knowledge::Known;
                 false
             }

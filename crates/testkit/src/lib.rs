@@ -7,6 +7,7 @@ pub mod fakes;
 pub mod hub;
 pub mod naughty;
 pub mod postgres;
+pub mod scripted;
 pub mod strays;
 pub mod terminal;
 

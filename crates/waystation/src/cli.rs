@@ -47,6 +47,9 @@ pub(crate) enum Command {
     Up(UpArgs),
     /// Stop the hub that owns the data folder, in order.
     Down,
+    /// Run beside agents on a machine whose hub is elsewhere; it dials out, and needs a token with the
+    /// scope agents:host.
+    Agentd(AgentdArgs),
     /// Serve MCP on stdio, through the one process that owns the data folder.
     Mcp(McpArgs),
     /// Call any operation by name: `waystation call list_threads '{"limit": 5}'`.
@@ -227,6 +230,22 @@ pub(crate) struct UpArgs {
     /// Let everyone on this machine in without a token; only on a loopback address.
     #[arg(long)]
     pub(crate) no_auth: bool,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct AgentdArgs {
+    /// The hub's address: https, or http on this machine [default: the one of the last start].
+    #[arg(long, value_name = "URL")]
+    pub(crate) hub: Option<String>,
+    /// The file that holds agentd's token [default: `WAYSTATION_TOKEN_FILE` or `WAYSTATION_TOKEN`].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Certificates of authorities to trust beside the system's, PEM.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// Somebody needs it: outlive them.
+    #[arg(long, hide = true)]
+    pub(crate) on_demand: bool,
 }
 
 #[derive(Clone, Debug, Default, Args)]

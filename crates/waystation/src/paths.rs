@@ -118,6 +118,11 @@ impl Place {
         self.folder.join("run")
     }
 
+    /// What agentd was last started with; the folder is its own where this is there.
+    pub(crate) fn agentd_file(&self) -> PathBuf {
+        self.folder.join("agentd.json")
+    }
+
     /// The keys that sign tokens.
     pub(crate) fn keys(&self) -> PathBuf {
         self.folder.join("keys")

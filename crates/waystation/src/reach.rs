@@ -100,7 +100,13 @@ fn start_owner(place: &Place) -> Result<()> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let log = open_log(&place.owner_log())?;
     let mut command = Command::new(program);
-    command.arg("owner").arg("--data").arg(&place.folder);
+    // On a machine whose hub is elsewhere, agentd owns the folder.
+    if place.agentd_file().exists() {
+        command.args(["agentd", "--on-demand"]);
+    } else {
+        command.arg("owner");
+    }
+    command.arg("--data").arg(&place.folder);
     if let Some(config) = &place.config_file {
         command.arg("--config").arg(config);
     }

@@ -76,6 +76,11 @@ impl ApiRequest {
         Self::new(reqwest::Method::POST, base, path)
     }
 
+    /// Removes something below a base address.
+    pub fn delete(base: &Destination, path: &str) -> Result<Self, HttpError> {
+        Self::new(reqwest::Method::DELETE, base, path)
+    }
+
     /// Asks for exactly this address, its query included: where a service said a file lies.
     pub fn at(destination: &Destination) -> Self {
         Self::to(reqwest::Method::GET, destination.url().clone())
@@ -162,13 +167,19 @@ impl HttpClient {
     /// Makes a call whose answer does not end; [`ApiStream::next`] gives it piece by piece. The
     /// timeout covers each piece.
     pub async fn open_stream(&self, request: ApiRequest) -> Result<ApiStream, HttpError> {
+        let stream = self.open_any_stream(request).await?;
+        if !(200..300).contains(&stream.status()) {
+            return Err(HttpError::Status(stream.status()));
+        }
+        Ok(stream)
+    }
+
+    /// The same, whatever its status is.
+    pub async fn open_any_stream(&self, request: ApiRequest) -> Result<ApiStream, HttpError> {
         let silence_max = request.timeout;
         let answer = tokio::time::timeout(silence_max, self.start(request, None))
             .await
             .map_err(|_| HttpError::Silent)??;
-        if !answer.status().is_success() {
-            return Err(HttpError::Status(answer.status().as_u16()));
-        }
         Ok(ApiStream { answer, silence_max })
     }
 
@@ -209,6 +220,16 @@ pub struct ApiStream {
 }
 
 impl ApiStream {
+    /// The HTTP status.
+    pub fn status(&self) -> u16 {
+        self.answer.status().as_u16()
+    }
+
+    /// A header, if it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.answer.headers().get(name)?.to_str().ok()
+    }
+
     /// The next piece; `None` when the other side has ended the answer.
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>, HttpError> {
         let piece = tokio::time::timeout(self.silence_max, self.answer.chunk())

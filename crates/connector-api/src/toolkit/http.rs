@@ -71,6 +71,13 @@ pub struct HttpClient {
     ground: Arc<Ground>,
 }
 
+impl HttpError {
+    /// Whether the other side cannot have seen anything of the request.
+    pub fn is_unsent(&self) -> bool {
+        matches!(self, Self::NoAnswer(error) if error.is_connect())
+    }
+}
+
 impl HttpClient {
     /// Builds the client; the only blocking work is reading certificates.
     pub fn new(settings: &HttpSettings) -> Result<Self, HttpError> {

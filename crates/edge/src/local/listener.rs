@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -65,7 +66,7 @@ pub struct Greeting {
     pub operator: bool,
 }
 
-const GREETING_BYTES_MAX: u64 = 64 * 1024;
+pub(super) const GREETING_BYTES_MAX: u64 = 64 * 1024;
 
 /// The header that carries a greeting on `hub.sock`.
 pub(crate) const GREETING: &str = "waystation-greeting";
@@ -95,7 +96,7 @@ pub fn serve(
     })
 }
 
-fn bind(path: &Path) -> Result<UnixListener, EdgeError> {
+pub(super) fn bind(path: &Path) -> Result<UnixListener, EdgeError> {
     let failed = |source| EdgeError::Bind { address: path.display().to_string(), source };
     // We own the folder's lock: whoever left this socket behind is gone.
     match std::fs::remove_file(path) {
@@ -123,7 +124,7 @@ impl Drop for Present {
     }
 }
 
-async fn serve_http(
+pub(super) async fn serve_http(
     listener: UnixListener,
     router: Router,
     connected: Arc<AtomicUsize>,
@@ -188,11 +189,24 @@ async fn serve_mcp_client(
     let mut line = String::new();
     let mut hello = (&mut read).take(GREETING_BYTES_MAX);
     tokio::time::timeout(limits::HEADER_READ_TIMEOUT, hello.read_line(&mut line)).await??;
-    let greeting = serde_json::from_str(&line).map_err(std::io::Error::other)?;
+    let greeting: Greeting = serde_json::from_str(&line).map_err(std::io::Error::other)?;
     match identify(&app, &greeting).await {
         Ok(caller) => {
             write.write_all(b"{\"ok\":true}\n").await?;
-            mcp::serve_stream(app.mcp(), caller, read, write, stop).await
+            let left_ms = caller.exp.ms_since(app.hub.now()).max(0).unsigned_abs();
+            let stop = stop.child_token();
+            // A token opens the door no longer than it lives; its owner comes again with a fresh one.
+            let expiry = async {
+                if greeting.token.is_some() {
+                    tokio::time::sleep(Duration::from_millis(left_ms)).await;
+                    stop.cancel();
+                }
+                std::future::pending::<std::convert::Infallible>().await
+            };
+            tokio::select! {
+                served = mcp::serve_stream(app.mcp(), caller, read, write, stop.clone()) => served,
+                never = expiry => match never {},
+            }
         }
         Err(reason) => {
             let refusal = serde_json::json!({ "ok": false, "reason": reason });
@@ -201,7 +215,7 @@ async fn serve_mcp_client(
     }
 }
 
-fn is_same_user(stream: &UnixStream) -> bool {
+pub(super) fn is_same_user(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
 

@@ -3,9 +3,12 @@
 mod bridge;
 mod client;
 mod listener;
+mod relay;
 mod routes;
 
 pub use bridge::{Bridge, Connect, Connection};
 pub use client::{Called, Client, ClientError};
 pub use listener::{Greeting, Sockets, identify, serve};
+pub use relay::{Relayed, Upstream, relay};
+pub(crate) use routes::call;
 pub use routes::{Owner, OwnerInfo, routes};

@@ -45,7 +45,8 @@ pub fn routes(owner: Owner) -> Router<App> {
         .layer(Extension(owner))
 }
 
-async fn call(
+/// Calls any operation by name: `{"answer": …, "brief": …}`. Hosts on other machines use it too.
+pub(crate) async fn call(
     State(app): State<App>,
     caller: Option<Extension<Arc<Caller>>>,
     Path(operation): Path<String>,

@@ -35,23 +35,30 @@ pub struct HeartbeatSession {
     status: Option<SessionStatus>,
     /// That program's own id of the session.
     #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    #[schemars(extend("x-unlisted" = true))]
     vendor_session_id: Option<String>,
     /// The host you run on.
     #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    #[schemars(extend("x-unlisted" = true))]
     host: Option<String>,
     /// Your process there.
     #[schemars(range(min = 1))]
+    #[schemars(extend("x-unlisted" = true))]
     pid: Option<i64>,
     /// When it started, in ticks.
     #[schemars(range(min = 0))]
+    #[schemars(extend("x-unlisted" = true))]
     pid_started: Option<i64>,
     /// Which boot of the host that was.
     #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    #[schemars(extend("x-unlisted" = true))]
     boot_id: Option<String>,
     /// What your human does.
+    #[schemars(extend("x-unlisted" = true))]
     human_input: Option<HumanInput>,
     /// The file of what is said.
     #[schemars(length(min = 1, max = limits::PATH_CHARS_MAX))]
+    #[schemars(extend("x-unlisted" = true))]
     transcript: Option<String>,
     /// Optional: must match your token.
     agent_id: Option<String>,

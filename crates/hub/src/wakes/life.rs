@@ -78,7 +78,8 @@ pub(crate) fn fail(
     // What came meanwhile is part of the next attempt; nobody has it until then.
     wake.through_seq = wake.through_seq.max(wake.again_seq.take().unwrap_or(0));
     (wake.host, wake.lease, wake.lane) = (None, None, None);
-    (wake.handed, wake.turn) = (None, None);
+    // The next attempt waits for a human as long as the first one did.
+    (wake.handed, wake.turn, wake.deferred) = (None, None, None);
 }
 
 /// An agent has acknowledged a thread up to a message: whatever it was to be woken for until then is

@@ -21,7 +21,7 @@ mod typing;
 pub use attach::{Ended, attach, own_size};
 pub use control::{Control, ControlError};
 pub use facts::{Facts, Standing};
-pub use program::{Kind, Plan};
+pub use program::{Kind, Pace, Plan};
 pub use protocol::{Answer, Refusal, Request, SeenFacts, TypeNotice, is_typeable};
 pub use records::{Records, Typed};
 pub use server::{Keeper, Orders};

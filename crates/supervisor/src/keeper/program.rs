@@ -2,6 +2,29 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{ECHO_STILL, ENTER_AFTER, STILL};
+
+/// How patient a keeper is with its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pace {
+    /// How long nothing may have been printed before the program counts as waiting.
+    pub still: Duration,
+    /// How long after the last letter Enter comes at the earliest.
+    pub enter_after: Duration,
+    /// How long nothing may have been printed after the echo before Enter comes.
+    pub echo_still: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { still: STILL, enter_after: ENTER_AFTER, echo_still: ECHO_STILL }
+    }
+}
 
 /// What stands between a keeper and its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +50,8 @@ pub struct Plan {
     pub kind: Kind,
     /// Whether it starts only when somebody watches, for a moment at least.
     pub awaits_watcher: bool,
+    /// How patient its keeper is.
+    pub pace: Pace,
     /// The session's folder.
     pub folder: PathBuf,
 }

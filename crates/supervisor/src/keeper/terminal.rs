@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::program::Plan;
+use super::program::{Pace, Plan};
 use super::protocol::Refusal;
 use crate::human::{Draft, Tracker};
-use crate::limits::{ECHO_OF_KEY, NUDGE, STILL};
+use crate::limits::{ECHO_OF_KEY, NUDGE};
 use crate::modes::Modes;
 use crate::pty::{Manner, Pty};
 use crate::screen::{Line, Screen, Size};
@@ -30,6 +30,7 @@ pub(super) struct Terminal {
     last_work: Instant,
     nudged: Option<Instant>,
     is_silent: bool,
+    pub(super) pace: Pace,
 }
 
 /// What reading a terminal brought.
@@ -59,6 +60,7 @@ impl Terminal {
             last_work: now,
             nudged: None,
             is_silent: false,
+            pace: plan.pace,
         })
     }
 
@@ -136,7 +138,7 @@ impl Terminal {
         const END_OF_FILE: u8 = 4;
         if self.pty.reads_lines() {
             let times = if ended_a_line { 1 } else { 2 };
-            self.type_keys(&[END_OF_FILE; 2].get(..times).unwrap_or_default().to_vec());
+            self.type_keys([END_OF_FILE; 2].get(..times).unwrap_or_default());
         }
     }
 
@@ -162,7 +164,7 @@ impl Terminal {
             self.nudged = None;
             self.set_window(self.size);
         }
-        if self.screen.wants_repaint(self.last_output, now) {
+        if self.screen.wants_repaint(self.last_output, self.pace.still, now) {
             self.nudge(now);
         }
     }
@@ -190,7 +192,7 @@ impl Terminal {
 
     /// What the program is doing.
     pub(super) fn activity(&mut self, now: Instant) -> Activity {
-        if now.saturating_duration_since(self.last_work) < STILL || !self.is_in_front() {
+        if now.saturating_duration_since(self.last_work) < self.pace.still || !self.is_in_front() {
             Activity::Busy
         } else if !self.screen.is_known() {
             Activity::Unknown
@@ -218,7 +220,10 @@ impl Terminal {
         if self.draft(tracker, now) {
             return Err(Refusal::HumanInputBusy);
         }
-        if self.is_still_for(now) < STILL || self.waiting_keys() > 0 || !self.is_in_front() {
+        if self.is_still_for(now) < self.pace.still
+            || self.waiting_keys() > 0
+            || !self.is_in_front()
+        {
             return Err(Refusal::TurnRunning);
         }
         if !self.screen.is_known() {

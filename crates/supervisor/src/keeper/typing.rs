@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use super::terminal::Terminal;
-use crate::limits::{ECHO_PATIENCE, ECHO_STILL, ENTER_AFTER};
+use crate::limits::ECHO_PATIENCE;
 
 /// A notice whose text was typed and whose Enter is to come.
 pub(super) struct Typing {
@@ -46,9 +46,9 @@ impl Typing {
     /// Whether it is time for Enter.
     pub(super) fn next(&self, terminal: &mut Terminal, now: Instant) -> Next {
         let passed = now.saturating_duration_since(self.began);
-        let echoed =
-            terminal.has_printed_since(self.began) && terminal.is_still_for(now) >= ECHO_STILL;
-        if passed < ENTER_AFTER || (!echoed && passed < ECHO_PATIENCE) {
+        let echoed = terminal.has_printed_since(self.began)
+            && terminal.is_still_for(now) >= terminal.pace.echo_still;
+        if passed < terminal.pace.enter_after || (!echoed && passed < ECHO_PATIENCE) {
             Next::Wait
         } else if terminal.shows_dialog() {
             Next::GiveUp

@@ -1,4 +1,5 @@
 use super::*;
+use crate::limits::STILL;
 
 fn shown(text: &str) -> Screen {
     let mut screen = Screen::new(Size { rows: 10, cols: 40 });
@@ -44,14 +45,17 @@ fn what_was_skipped_is_unknown_until_the_program_painted_anew() {
     assert!(screen.is_known());
     screen.take(b"one too many");
     assert!(!screen.is_known());
-    assert!(!screen.wants_repaint(start, start), "it still prints");
+    assert!(!screen.wants_repaint(start, STILL, start), "it still prints");
     let later = start + STILL;
-    assert!(screen.wants_repaint(start, later));
-    assert!(!screen.wants_repaint(start, later), "once is enough");
+    assert!(screen.wants_repaint(start, STILL, later));
+    assert!(!screen.wants_repaint(start, STILL, later), "once is enough");
     assert!(!screen.is_known());
     screen.take(b"\x1b[2J\x1b[H> ");
-    assert!(!screen.wants_repaint(later, later) && !screen.is_known(), "it may go on painting");
-    assert!(!screen.wants_repaint(later, later + STILL) && screen.is_known());
+    assert!(
+        !screen.wants_repaint(later, STILL, later) && !screen.is_known(),
+        "it may go on painting"
+    );
+    assert!(!screen.wants_repaint(later, STILL, later + STILL) && screen.is_known());
     screen.draw_all();
     assert_eq!(screen.line(), Line::Clear);
 }
@@ -62,9 +66,9 @@ fn a_program_that_never_paints_is_known_once_its_lines_filled_the_screen() {
     let mut screen = Screen::new(Size { rows: 4, cols: 20 });
     screen.take(&vec![b'x'; UNDRAWN_BYTES_MAX]);
     screen.take("line\r\n".repeat(100).as_bytes());
-    assert!(screen.wants_repaint(start, start + STILL));
+    assert!(screen.wants_repaint(start, STILL, start + STILL));
     let late = start + STILL + REPAINT_PATIENCE * 2;
-    assert!(!screen.wants_repaint(start, late));
+    assert!(!screen.wants_repaint(start, STILL, late));
     assert!(screen.is_known());
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         command => {
             let place = Place::find(&cli.global)?;
             let threads = match &command {
-                Command::Up(_) | Command::Owner => 0,
+                Command::Up(_) | Command::Owner | Command::Agentd(_) => 0,
                 _ => 1,
             };
             runtime(threads)?.block_on(run_async(command, cli.global, place))
@@ -68,6 +68,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
     match command {
         Command::Up(args) => return up::run(&place, &args).await,
         Command::Owner => return up::owner(&place).await,
+        Command::Agentd(args) => return crate::agentd::run(&place, &args).await,
         Command::Mcp(args) => mcp::run(&place, &args).await?,
         Command::Call { operation, input } => call::run(&place, &global, operation, &input).await?,
         Command::Tail { thread, since } => tail::run(&place, &global, &thread, since).await?,

@@ -85,6 +85,7 @@ impl<C: Clis> Host<C> {
         let mut jobs = JoinSet::new();
         let mut pause = HUB_PAUSE;
         let mut is_new = true;
+        let mut refusal = String::new();
         while !stop.is_cancelled() {
             while jobs.try_join_next().is_some() {}
             let free = JOBS_MAX.saturating_sub(jobs.len());
@@ -107,7 +108,12 @@ impl<C: Clis> Host<C> {
                     }
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "no wakes could be claimed");
+                    // Said once, however often it is tried again.
+                    let text = error.to_string();
+                    if matches!(error, CallError::Refused(_)) && text != refusal {
+                        tracing::warn!(%error, "no wakes can be claimed");
+                        refusal = text;
+                    }
                     tokio::select! {
                         () = tokio::time::sleep(pause) => pause = (pause * 2).min(HUB_PAUSE_MAX),
                         () = stop.cancelled() => {}

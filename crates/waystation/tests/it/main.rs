@@ -7,6 +7,7 @@
 )]
 
 mod agent_programs;
+mod agentd;
 mod agents;
 mod auth;
 mod authority;
@@ -37,6 +38,7 @@ mod owner;
 mod program;
 mod rest;
 mod review;
+mod run;
 mod secrets;
 mod signals;
 mod stand_in;

@@ -17,7 +17,7 @@ use crate::screen::Size;
 use crate::session::Activity;
 
 /// The longest wait for a turn.
-const AWAIT_MAX: Duration = Duration::from_secs(600);
+const AWAIT_MAX: Duration = Duration::from_mins(10);
 
 impl Keeper {
     pub(super) fn answer_line(&mut self, id: u64, line: &[u8], now: Instant) {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use supervisor::keeper::Pace;
 
 /// Everything a keeper needs to know.
 #[derive(Serialize, Deserialize)]
@@ -30,6 +31,9 @@ pub(super) struct Handoff {
     pub(super) cwd: PathBuf,
     /// Whether nobody watches from the start.
     pub(super) headless: bool,
+    /// How patient the keeper is with the program.
+    #[serde(default)]
+    pub(super) pace: Pace,
 }
 
 impl std::fmt::Debug for Handoff {

@@ -75,6 +75,7 @@ fn plan(place: &Place, handoff: &Handoff, folder: &Path) -> Plan {
         env: env.map(|(name, value)| (name.to_owned(), value)).into(),
         kind: if handoff.headless && is_claude { Kind::Stream } else { Kind::Terminal },
         awaits_watcher: !handoff.headless,
+        pace: handoff.pace,
         folder: folder.to_owned(),
     }
 }

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use supervisor::Runtime;
+use supervisor::keeper::Pace;
 
 use super::handoff::{Handoff, READY};
 use super::{program, running};
@@ -44,6 +45,7 @@ pub(super) async fn start(place: &Place, args: &RunArgs) -> Result<Started> {
         args: if is_stream { program::stream_args(rest) } else { rest.to_vec() },
         cwd: std::env::current_dir().context("this folder is gone")?,
         headless: args.headless,
+        pace: Pace::default(),
         program,
     };
     let handoff = open_session(place, handoff).await?;

@@ -1,0 +1,180 @@
+//! The private sockets of a machine whose hub is elsewhere: the same to commands and agents as those of
+//! a hub, with everything passed on to it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Json, Router};
+use protocol::{ErrorCode, limits};
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::listener::{
+    GREETING, GREETING_BYTES_MAX, Greeting, Sockets, bind, is_same_user, serve_http,
+};
+use super::routes::{Owner, OwnerInfo};
+use crate::error::EdgeError;
+
+/// What a hub elsewhere answered.
+#[derive(Debug)]
+pub struct Relayed {
+    /// The HTTP status.
+    pub status: u16,
+    /// The body, JSON.
+    pub body: Vec<u8>,
+}
+
+impl Relayed {
+    /// An error of this machine's side, in the hub's own shape.
+    pub fn error(code: ErrorCode, message: &str, hint: &str) -> Self {
+        let body = json!({ "error": {
+            "code": code, "message": message, "request_id": "", "hint": hint,
+            "retryable": code.is_retryable(),
+        } });
+        Self { status: code.http_status(), body: body.to_string().into_bytes() }
+    }
+}
+
+/// The way to a hub elsewhere.
+pub trait Upstream: Send + Sync + 'static {
+    /// Calls an operation for whoever greets like this.
+    fn call(
+        &self,
+        greeting: Greeting,
+        operation: String,
+        body: Bytes,
+    ) -> impl Future<Output = Relayed> + Send;
+
+    /// Carries MCP, a message a line, until one side ends. The first line that is written is the answer
+    /// to the greeting.
+    fn mcp(
+        &self,
+        greeting: Greeting,
+        read: BufReader<OwnedReadHalf>,
+        write: OwnedWriteHalf,
+        stop: CancellationToken,
+    ) -> impl Future<Output = std::io::Result<()>> + Send;
+}
+
+/// Binds both sockets; the future serves them until told to stop.
+pub fn relay<U: Upstream>(
+    upstream: Arc<U>,
+    owner: Owner,
+    sockets: &Sockets,
+    stop: CancellationToken,
+) -> Result<impl Future<Output = ()> + Send + use<U>, EdgeError> {
+    let http = bind(&sockets.hub)?;
+    let stream = bind(&sockets.mcp)?;
+    let router = Router::new()
+        .route("/local/call/{operation}", post(call::<U>))
+        .route("/local/info", get(info).post(info))
+        .route("/local/stop", post(end))
+        .fallback(nothing_here)
+        .layer(axum::extract::DefaultBodyLimit::max(limits::BODY_BYTES_MAX))
+        .layer(Extension(owner))
+        .with_state(Arc::clone(&upstream));
+    let paths = sockets.clone();
+    Ok(async move {
+        tokio::join!(
+            serve_http(http, router, Arc::new(AtomicUsize::new(0)), stop.clone()),
+            serve_mcp(stream, upstream, stop),
+        );
+        for path in [paths.hub, paths.mcp] {
+            if let Err(error) = std::fs::remove_file(&path) {
+                tracing::debug!(%error, path = %path.display(), "a socket was gone already");
+            }
+        }
+    })
+}
+
+async fn call<U: Upstream>(
+    State(upstream): State<Arc<U>>,
+    Path(operation): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let answer = match greeting(&headers) {
+        Some(greeting) => upstream.call(greeting, operation, body).await,
+        None => Relayed::error(
+            ErrorCode::Unauthorized,
+            "this request does not say who asks",
+            "use the waystation command",
+        ),
+    };
+    respond(answer)
+}
+
+async fn info(Extension(owner): Extension<Owner>) -> Json<OwnerInfo> {
+    Json(owner.info)
+}
+
+async fn end(Extension(owner): Extension<Owner>, headers: HeaderMap) -> Response {
+    if !greeting(&headers).is_some_and(|greeting| greeting.operator) {
+        let hint = "run this as the user who owns the data folder";
+        let message = "only the operator may stop it";
+        return respond(Relayed::error(ErrorCode::Forbidden, message, hint));
+    }
+    owner.stop.cancel();
+    "stopping\n".into_response()
+}
+
+async fn nothing_here() -> Response {
+    let hint = "the hub itself has more; ask it at its own address";
+    respond(Relayed::error(ErrorCode::NotFound, "there is nothing at this path", hint))
+}
+
+fn greeting(headers: &HeaderMap) -> Option<Greeting> {
+    serde_json::from_slice(headers.get(GREETING)?.as_bytes()).ok()
+}
+
+fn respond(answer: Relayed) -> Response {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    (status, [(header::CONTENT_TYPE, "application/json")], answer.body).into_response()
+}
+
+async fn serve_mcp<U: Upstream>(listener: UnixListener, upstream: Arc<U>, stop: CancellationToken) {
+    let mut clients = JoinSet::new();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            Some(_) = clients.join_next(), if !clients.is_empty() => continue,
+            () = stop.cancelled() => break,
+        };
+        match accepted {
+            Ok((stream, _)) if is_same_user(&stream) => {
+                let (upstream, stop) = (Arc::clone(&upstream), stop.clone());
+                clients.spawn(async move {
+                    if let Err(error) = serve_mcp_client(stream, &*upstream, stop).await {
+                        tracing::debug!(%error, "a local MCP client ended early");
+                    }
+                });
+            }
+            Ok(_) => tracing::warn!("another user tried the private socket"),
+            Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
+        }
+    }
+    while clients.join_next().await.is_some() {}
+}
+
+async fn serve_mcp_client<U: Upstream>(
+    stream: UnixStream,
+    upstream: &U,
+    stop: CancellationToken,
+) -> std::io::Result<()> {
+    let (read, write) = stream.into_split();
+    let mut read = BufReader::new(read);
+    let mut line = String::new();
+    let mut hello = (&mut read).take(GREETING_BYTES_MAX);
+    tokio::time::timeout(limits::HEADER_READ_TIMEOUT, hello.read_line(&mut line)).await??;
+    let greeting = serde_json::from_str(&line).map_err(std::io::Error::other)?;
+    upstream.mcp(greeting, read, write, stop).await
+}

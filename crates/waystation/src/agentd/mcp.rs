@@ -1,0 +1,290 @@
+//! MCP for agents of this machine: lines on one side, the hub's `/mcp` over HTTP on the other.
+//!
+//! When the hub is away, what was not sent waits for it. When a connection breaks off with something
+//! under way, or a token or a session has ended, the local connection ends too: the bridge at its other
+//! end connects again with a fresh token, plays the handshake again and repeats what may be repeated.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use connector_api::toolkit::{ApiRequest, ApiStream, HttpError};
+use edge::local::Greeting;
+use parking_lot::Mutex;
+use protocol::limits;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::remote::Remote;
+use super::sse::Events;
+
+/// How long the hub may say nothing at all.
+const SILENCE_MAX: Duration = Duration::from_secs(90);
+/// The first pause after the hub could not be reached; it doubles.
+const PAUSE: Duration = Duration::from_millis(100);
+/// The longest such pause.
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+/// Messages that wait to be written to the client.
+const WAITING_MAX: usize = 64;
+const BOTH: &str = "application/json, text/event-stream";
+
+/// One client's conversation with the hub.
+struct Conversation {
+    remote: Remote,
+    bearer: String,
+    /// What the hub calls this conversation, and the version both agreed on.
+    agreed: Mutex<(Option<String>, Option<String>)>,
+    to_client: mpsc::Sender<Vec<u8>>,
+    /// Ends the conversation: the client must connect again.
+    over: CancellationToken,
+}
+
+/// The conversation cannot go on.
+struct Over;
+
+/// Carries messages until one side ends.
+pub(super) async fn carry(
+    remote: &Remote,
+    greeting: &Greeting,
+    read: BufReader<OwnedReadHalf>,
+    mut write: OwnedWriteHalf,
+    stop: CancellationToken,
+) -> io::Result<()> {
+    let bearer = match admitted(remote, greeting, &stop).await {
+        Some(Ok(bearer)) => bearer,
+        Some(Err(reason)) => {
+            let refusal = json!({ "ok": false, "reason": reason });
+            return write.write_all(format!("{refusal}\n").as_bytes()).await;
+        }
+        None => return Ok(()),
+    };
+    write.write_all(b"{\"ok\":true}\n").await?;
+    let (to_client, mut lines) = mpsc::channel::<Vec<u8>>(WAITING_MAX);
+    let over = stop.child_token();
+    let conversation = Arc::new(Conversation {
+        remote: remote.clone(),
+        bearer,
+        agreed: Mutex::default(),
+        to_client,
+        over: over.clone(),
+    });
+    let writing = async {
+        while let Some(mut line) = lines.recv().await {
+            line.push(b'\n');
+            write.write_all(&line).await?;
+        }
+        Ok::<_, io::Error>(())
+    };
+    let reading = async {
+        conversation.listen(read).await;
+        // Dropped, so that the writing ends when the last answer is written.
+        drop(conversation);
+    };
+    tokio::select! {
+        ((), written) = async { tokio::join!(reading, writing) } => written,
+        () = over.cancelled() => Ok(()),
+    }
+}
+
+/// The token of whoever greets, once the hub has said that it is one; `None` when told to stop.
+async fn admitted(
+    remote: &Remote,
+    greeting: &Greeting,
+    stop: &CancellationToken,
+) -> Option<Result<String, String>> {
+    let bearer = match remote.bearer(greeting) {
+        Ok(bearer) => bearer,
+        Err(reason) => return Some(Err(reason)),
+    };
+    let mut pause = PAUSE;
+    loop {
+        // No operation has this name: whoever is told so is somebody.
+        let asked = tokio::select! {
+            asked = remote.ask(&bearer, "who_am_i", json!({})) => asked,
+            () = stop.cancelled() => return None,
+        };
+        match asked {
+            Ok(answer) if answer.status == 401 => {
+                let error: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+                let reason = error.pointer("/error/message").and_then(Value::as_str);
+                return Some(Err(reason.unwrap_or("the hub refused the token").to_owned()));
+            }
+            Ok(_) => return Some(Ok(bearer)),
+            Err(error) => tracing::debug!(%error, "the hub is away"),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause) => pause = (pause * 2).min(PAUSE_MAX),
+            () = stop.cancelled() => return None,
+        }
+    }
+}
+
+impl Conversation {
+    /// Passes on what the client says until it ends its input, and waits for the answers.
+    async fn listen(self: &Arc<Self>, mut read: BufReader<OwnedReadHalf>) {
+        let mut asking = JoinSet::new();
+        let mut hearing = JoinSet::new();
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match read.read_until(b'\n', &mut line).await {
+                Ok(1..) if line.len() <= limits::BODY_BYTES_MAX => {}
+                Ok(0) => break,
+                _ => return self.over.cancel(),
+            }
+            while asking.try_join_next().is_some() {}
+            let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
+            let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
+            let is_request = message.get("id").is_some() && !method.is_empty();
+            if is_request && method != "initialize" {
+                let conversation = Arc::clone(self);
+                asking.spawn(async move { conversation.pass_on(&message).await });
+                continue;
+            }
+            // The handshake, and what has no answer, stays in its order.
+            let is_ready = method == "notifications/initialized";
+            self.pass_on(&message).await;
+            if is_ready && self.agreed.lock().0.is_some() {
+                let conversation = Arc::clone(self);
+                hearing.spawn(async move { conversation.hear().await });
+            }
+        }
+        while asking.join_next().await.is_some() {}
+        hearing.shutdown().await;
+        self.leave().await;
+    }
+
+    async fn pass_on(&self, message: &Value) {
+        if self.ask(message).await.is_err() {
+            self.over.cancel();
+        }
+    }
+
+    async fn ask(&self, message: &Value) -> Result<(), Over> {
+        let mut pause = PAUSE;
+        let answer = loop {
+            let request = self.post(message).map_err(|_| Over)?;
+            match self.remote.http.open_any_stream(request).await {
+                Ok(answer) => break answer,
+                // Nothing of it was sent: it waits until the hub is back.
+                Err(error) if error.is_unsent() => tracing::debug!(%error, "the hub is away"),
+                Err(_) => return Err(Over),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSE_MAX);
+        };
+        if matches!(answer.status(), 401 | 404) {
+            return Err(Over);
+        }
+        if message.get("method").and_then(Value::as_str) == Some("initialize") {
+            self.agreed.lock().0 = answer.header("mcp-session-id").map(str::to_owned);
+        }
+        self.forward(message, answer).await
+    }
+
+    /// Hands an answer, or each message of a stream of them, to the client.
+    async fn forward(&self, message: &Value, mut answer: ApiStream) -> Result<(), Over> {
+        let kind = answer.header("content-type").unwrap_or_default();
+        let is_stream = kind.starts_with("text/event-stream");
+        let status = answer.status();
+        let mut events = Events::default();
+        let mut whole = Vec::new();
+        while let Some(piece) = answer.next().await.map_err(|_| Over)? {
+            if is_stream {
+                let messages = events.take(&piece, limits::API_ANSWER_BYTES_MAX).ok_or(Over)?;
+                for message in messages {
+                    self.say(message).await?;
+                }
+            } else {
+                whole.extend_from_slice(&piece);
+                if whole.len() > limits::API_ANSWER_BYTES_MAX {
+                    return Err(Over);
+                }
+            }
+        }
+        match (serde_json::from_slice::<Value>(&whole), message.get("id")) {
+            (Ok(answer), _) if answer.get("jsonrpc").is_some() => {
+                self.say(answer.to_string().into_bytes()).await
+            }
+            (_, Some(id)) if !is_stream && message.get("method").is_some() => {
+                let error = json!({ "jsonrpc": "2.0", "id": id, "error": {
+                    "code": -32603, "message": format!("the hub answered with status {status}"),
+                } });
+                self.say(error.to_string().into_bytes()).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Listens for what the hub says by itself.
+    async fn hear(&self) {
+        loop {
+            let Ok(request) = ApiRequest::get(&self.remote.hub, "mcp") else { return };
+            let request = self.with_names(request.header("accept", "text/event-stream"));
+            match self.remote.http.open_any_stream(request.timeout(SILENCE_MAX)).await {
+                Ok(stream) if matches!(stream.status(), 401 | 404) => return self.over.cancel(),
+                Ok(stream) if stream.status() != 200 => return,
+                Ok(stream) => {
+                    if self.forward(&Value::Null, stream).await.is_err() {
+                        tracing::debug!("the hub's own messages broke off");
+                    }
+                }
+                Err(error) => tracing::debug!(%error, "the hub is away"),
+            }
+            tokio::time::sleep(PAUSE_MAX).await;
+        }
+    }
+
+    /// Tells the hub that the client is gone.
+    async fn leave(&self) {
+        if self.agreed.lock().0.is_none() {
+            return;
+        }
+        if let Ok(request) = ApiRequest::delete(&self.remote.hub, "mcp") {
+            let told = self.remote.http.call(self.with_names(request)).await;
+            tracing::debug!(is_told = told.is_ok(), "a client has left");
+        }
+    }
+
+    async fn say(&self, message: Vec<u8>) -> Result<(), Over> {
+        if self.agreed.lock().1.is_none()
+            && let Ok(value) = serde_json::from_slice::<Value>(&message)
+        {
+            let version = value.pointer("/result/protocolVersion").and_then(Value::as_str);
+            self.agreed.lock().1 = version.map(str::to_owned);
+        }
+        self.to_client.send(message).await.map_err(|_| Over)
+    }
+
+    fn post(&self, message: &Value) -> Result<ApiRequest, HttpError> {
+        let mut request = ApiRequest::post(&self.remote.hub, "mcp")?.header("accept", BOTH);
+        // Clients of the newer era say in each message what those of the older agreed on before.
+        let own = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion");
+        if let Some(version) = own.and_then(Value::as_str) {
+            let text = |pointer: &str| message.pointer(pointer).and_then(Value::as_str);
+            request = request.header("mcp-protocol-version", version);
+            request = request.header("mcp-method", text("/method").unwrap_or_default());
+            if let Some(name) = text("/params/name").or_else(|| text("/params/uri")) {
+                request = request.header("mcp-name", name);
+            }
+            return Ok(request.bearer(&self.bearer).json(message.clone()).timeout(SILENCE_MAX));
+        }
+        Ok(self.with_names(request).json(message.clone()).timeout(SILENCE_MAX))
+    }
+
+    fn with_names(&self, request: ApiRequest) -> ApiRequest {
+        let mut request = request.bearer(&self.bearer);
+        let (session, version) = self.agreed.lock().clone();
+        if let Some(session) = session {
+            request = request.header("mcp-session-id", session);
+        }
+        if let Some(version) = version {
+            request = request.header("mcp-protocol-version", version);
+        }
+        request
+    }
+}

@@ -1,0 +1,210 @@
+//! Agents on another machine, woken through agentd. The machines are two homes on this one.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::program::{Client, Home, Ran, Up};
+use crate::{stand_in, stdio};
+
+/// agentd of a home; it is killed when it is dropped.
+struct Agentd {
+    child: Child,
+}
+
+impl Agentd {
+    /// Starts it for a hub, and waits until it serves.
+    fn start(home: &Home, options: &[&str]) -> Self {
+        let mut args = vec!["agentd"];
+        args.extend(options);
+        let path = home.path().join("stderr.log");
+        let log = std::fs::File::options().create(true).append(true).open(path).unwrap();
+        let mut child = home.command(&args).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("agentd serves"), "{line}: {}", home.log());
+        Self { child }
+    }
+
+    fn kill(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::KILL).unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn stop(mut self) -> i32 {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        self.child.wait().unwrap().code().unwrap_or(-1)
+    }
+}
+
+impl Drop for Agentd {
+    fn drop(&mut self) {
+        // It may have ended already.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// A hub, and agentd on a machine beside it.
+struct Machines {
+    hub: Home,
+    there: Home,
+}
+
+impl Machines {
+    fn new() -> Self {
+        Self { hub: stand_in::home(), there: stand_in::home() }
+    }
+
+    /// Starts agentd for this hub.
+    fn agentd(&self, up: &Up) -> Agentd {
+        let token = self.there.path().join("token");
+        if !token.exists() {
+            let agent = ["token", "issue", "--agent", "there"];
+            let rights = ["--role", "service", "--scope", "agents:host"];
+            std::fs::write(&token, self.hub.ok(&[agent, rights].concat())).unwrap();
+        }
+        Agentd::start(&self.there, &["--hub", &up.url, "--token-file", token.to_str().unwrap()])
+    }
+
+    /// The operator, and a thread in which an agent of the machine there takes part.
+    fn reader(&self, up: &Up) -> (Client, String) {
+        let operator = up.client(&self.hub.token("person", "operator"));
+        let host = stand_in::host_id(&self.there);
+        stand_in::register(&operator, &self.there, &host, "reader");
+        let thread = operator.open(&["reader"]);
+        (operator, thread)
+    }
+}
+
+fn post(operator: &Client, thread: &str, body: &str) {
+    operator.ok("POST", &format!("/v1/threads/{thread}/messages"), &json!({ "body": body }));
+}
+
+#[test]
+fn an_agent_elsewhere_is_woken_and_answers_as_itself() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let agentd = machines.agentd(&up);
+    let (operator, thread) = machines.reader(&up);
+    post(&operator, &thread, "please look");
+    stand_in::trigger(&operator, &thread, "reader");
+    let wake = stand_in::until_state(&operator, &thread, "read");
+    assert_eq!(wake["lane"], "claude_new", "{wake}");
+    assert_eq!(stand_in::lines(&machines.there, "reads").len(), 1);
+    assert!(stand_in::lines(&machines.hub, "starts").is_empty(), "nothing was started here");
+    assert_eq!(agentd.stop(), 0);
+    assert_eq!(up.stop(), 0);
+}
+
+#[test]
+fn each_of_two_hosts_gets_only_its_own() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let agentd = machines.agentd(&up);
+    let (operator, thread) = machines.reader(&up);
+    let here = stand_in::host_id(&machines.hub);
+    assert_ne!(here, stand_in::host_id(&machines.there));
+    stand_in::register(&operator, &machines.hub, &here, "writer");
+    let both = operator.open(&["reader", "writer"]);
+    for thread in [&thread, &both] {
+        post(&operator, thread, "hello");
+    }
+    stand_in::trigger(&operator, &thread, "reader");
+    stand_in::until_state(&operator, &thread, "read");
+    for agent in ["reader", "writer"] {
+        stand_in::trigger(&operator, &both, agent);
+    }
+    stand_in::until("both have read", || {
+        let wakes = stand_in::wakes(&operator, &both);
+        (wakes.len() == 2 && wakes.iter().all(|wake| wake["state"] == "read")).then_some(())
+    });
+    let started = |home: &Home| {
+        let agents = stand_in::lines(home, "starts");
+        agents.iter().map(|line| line.split(' ').nth(3).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(started(&machines.hub), ["writer"]);
+    assert_eq!(started(&machines.there), ["reader", "reader"]);
+    assert_eq!(agentd.stop(), 0);
+}
+
+#[test]
+fn wakes_wait_for_an_agentd_that_is_away_and_none_is_lost_or_doubled_when_it_is_killed() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let agentd = machines.agentd(&up);
+    let (operator, thread) = machines.reader(&up);
+    agentd.kill();
+    post(&operator, &thread, "while nobody is there");
+    stand_in::trigger(&operator, &thread, "reader");
+    assert_eq!(stand_in::wakes(&operator, &thread)[0]["state"], "requested");
+    let agentd = machines.agentd(&up);
+    stand_in::until_state(&operator, &thread, "read");
+    let mut agentd = Some(agentd);
+    for (hold, seen) in [("hold-start", "starts"), ("hold-turn", "turns")] {
+        let thread = operator.open(&["reader"]);
+        stand_in::hold(&machines.there, hold);
+        let before = stand_in::lines(&machines.there, seen).len();
+        post(&operator, &thread, hold);
+        stand_in::until(seen, || {
+            (stand_in::lines(&machines.there, seen).len() > before).then_some(())
+        });
+        agentd.take().unwrap().kill();
+        stand_in::let_go(&machines.there, hold);
+        agentd = Some(machines.agentd(&up));
+        stand_in::until_state(&operator, &thread, "read");
+    }
+    let mut turns = stand_in::lines(&machines.there, "turns");
+    turns.sort();
+    let count = turns.len();
+    turns.dedup();
+    assert_eq!((turns.len(), count), (3, 3), "{turns:?}");
+}
+
+#[test]
+fn agentd_outlives_its_hub_and_agents_go_on_where_they_were() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let address = up.address().to_owned();
+    let agentd = machines.agentd(&up);
+    let (_, thread) = machines.reader(&up);
+    let token = machines.hub.token("reader", "worker");
+    let mut command = machines.there.command(&["mcp"]);
+    command.env("WAYSTATION_TOKEN", &token);
+    let mut agent = stdio::Client::start(command);
+    let input = json!({ "thread_id": thread, "body": "one", "idempotency_key": "1" });
+    assert_eq!(agent.tool("post_message", &input)["seq"], 1);
+    up.signal(Signal::KILL);
+    up.wait();
+    // Asked while nobody is there: it is answered as soon as somebody is.
+    let input = json!({ "thread_id": thread, "body": "two", "idempotency_key": "2" });
+    let asked = agent.send("tools/call", &json!({ "name": "post_message", "arguments": input }));
+    let up = machines.hub.up_with(&["--listen", &address]);
+    let answer = agent.answer(asked);
+    assert_eq!(answer["result"]["structuredContent"]["seq"], 2, "{answer}");
+    let operator = up.client(&machines.hub.token("person", "operator"));
+    assert_eq!(operator.log(&thread).len(), 2);
+    post(&operator, &thread, "three");
+    stand_in::trigger(&operator, &thread, "reader");
+    stand_in::until_state(&operator, &thread, "read");
+    assert_eq!(agentd.stop(), 0);
+}
+
+#[test]
+fn whoever_has_no_token_is_nobody_on_a_machine_without_a_hub() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let _agentd = machines.agentd(&up);
+    let mut command = machines.there.command(&["threads"]);
+    let ran = Ran::of(command.env("WAYSTATION_AGENT", "reader").output().unwrap());
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(ran.stderr.contains("waystation run"), "{}", ran.stderr);
+    // agentd's own token may run agents, and nothing else.
+    let ran = machines.there.run(&["token", "issue", "--agent", "x"]);
+    assert_eq!(ran.code, 5, "{}", ran.stderr);
+    let taken = machines.hub.run(&["agentd", "--hub", &up.url]);
+    assert_eq!(taken.code, 1);
+    assert!(taken.stderr.contains("folder of a hub"), "{}", taken.stderr);
+}

@@ -1,0 +1,9 @@
+//! Agents in terminals: the real program around a scripted one, on terminals of the test's own.
+
+mod hub;
+mod keeper;
+mod life;
+mod notices;
+mod screen;
+mod terminal;
+mod thousand;

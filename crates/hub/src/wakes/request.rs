@@ -142,6 +142,11 @@ pub(super) fn succeed(
 fn raise(tx: &mut Tx<'_>, mut open: WakeRow, new: &NewWake<'_>) -> Result<Requested> {
     open.through_seq = open.through_seq.max(new.through_seq);
     if let Some(asked) = &new.asked {
+        if !open.asked && open.lease.is_some() && open.handing.is_none() {
+            // Whoever has it was told that nobody asked, and might give up: it is given out anew.
+            open.attempt += 1;
+            open.lease = None;
+        }
         open.asked = true;
         asked.by.clone_into(&mut open.asked_by);
         asked.role.name().clone_into(&mut open.asked_role);

@@ -33,9 +33,10 @@ impl<C: Clis> Run<'_, C> {
     pub(super) async fn hand(&self, ladder: &mut Ladder, target: Target<'_, C::Cli>) -> Next {
         let Target { cli, lane, session, notice, .. } = target;
         let handing = Report::handing(lane, target.name());
-        if self.tell(&handing).await != Heard::GoOn {
+        let heard = self.tell(&handing).await;
+        if heard != Heard::GoOn {
             self.abandon(target.child).await;
-            return Next::Done;
+            return if heard == Heard::Anew { Next::GoOn } else { Next::Done };
         }
         let hand = timeout(HAND_PATIENCE, cli.hand(lane, session, notice));
         let too_long = || LaneError::Unsure { lane, why: "it took too long".to_owned() };

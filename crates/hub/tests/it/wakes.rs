@@ -15,6 +15,7 @@ crate::on_both! {
     a_lease_that_ends_gives_the_wake_to_somebody_else
     a_wake_is_given_to_one_of_many_who_ask
     a_crash_while_handing_over_is_told_to_the_next
+    the_session_that_was_being_told_is_always_named
     a_failed_attempt_is_tried_again_later_and_in_the_end_buried
     a_wake_that_waits_for_a_turn_is_due_when_it_ends
     a_deferred_wake_comes_back_when_its_host_let_go
@@ -278,6 +279,22 @@ async fn a_wake_is_given_to_one_of_many_who_ask(on: On) {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), threads.len(), "each is given to one");
+    hub.stop().await;
+}
+
+async fn the_session_that_was_being_told_is_always_named(on: On) {
+    let (hub, thread, session) = sleeping(on).await;
+    trigger(&hub, &thread, "reviewer").await;
+    let first = claim(&hub, HOST).await.remove(0);
+    report(&hub, &first, "handing", json!({ "lane": "pty", "session_id": session })).await;
+    hub.clock.advance_ms(30_000);
+    for _ in 0..6 {
+        start(&hub, "reviewer", HOST).await;
+    }
+    let second = claim(&hub, HOST).await.remove(0);
+    let named = second["sessions"].as_array().unwrap();
+    assert_eq!(named.len(), 5);
+    assert!(named.iter().any(|one| one["session_id"] == session.as_str()), "{named:?}");
     hub.stop().await;
 }
 

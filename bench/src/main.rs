@@ -21,13 +21,14 @@ mod search;
 mod server;
 mod stats;
 mod table;
+mod terminal;
 mod waiters;
 mod wake;
 mod wrk;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Parser, ValueEnum};
 
 use crate::place::Place;
@@ -80,13 +81,18 @@ enum What {
     Stream,
     /// Rows 17 to 19: waking real agent CLIs.
     Wake,
+    /// Rows 20 and 21: a terminal that is kept.
+    Terminal,
+    /// No row: the program in that terminal.
+    #[value(hide = true)]
+    TerminalChild,
     /// No row: the store alone with sixty-four clients, for a profiler.
     Profile,
     /// No row: the server that row 4 is compared with.
     DoNothing,
 }
 
-const ALL: [What; 13] = [
+const ALL: [What; 14] = [
     What::One,
     What::Many,
     What::Mcp,
@@ -101,6 +107,7 @@ const ALL: [What; 13] = [
     What::Chats,
     What::Stream,
     What::Wake,
+    What::Terminal,
 ];
 
 /// The program's own, so that what runs in this process is compared like with like.
@@ -109,6 +116,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> Result<()> {
     let args = Args::parse();
+    if args.what == [What::TerminalChild] {
+        return terminal::child();
+    }
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let place = Place {
         root: root.parent().context("the bench has a repository around it")?.to_owned(),
@@ -140,7 +150,9 @@ async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
             What::Import => chats::import(place).await?,
             What::Stream => chats::stream(place).await?,
             What::Wake => wake::measure(place).await?,
+            What::Terminal => terminal::measure(place)?,
             What::Profile => append::profile(place).await?,
+            What::TerminalChild => bail!("this program has a terminal to itself"),
             What::DoNothing => {
                 do_nothing::serve(port.context("--port is missing")?).await?;
                 Vec::new()

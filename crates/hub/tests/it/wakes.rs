@@ -13,6 +13,8 @@ crate::on_both! {
     what_comes_during_the_turn_waits_for_its_end
     what_comes_during_the_turn_waits_for_the_acknowledgement
     a_lease_that_ends_gives_the_wake_to_somebody_else
+    a_host_that_was_started_anew_gets_at_once_what_it_had
+    who_asks_for_what_a_post_asked_for_before_is_not_forgotten
     a_wake_is_given_to_one_of_many_who_ask
     a_crash_while_handing_over_is_told_to_the_next
     the_session_that_was_being_told_is_always_named
@@ -251,6 +253,48 @@ async fn a_lease_that_ends_gives_the_wake_to_somebody_else(on: On) {
     let mine = report(&hub, &second, "handed_to_host", lane).await;
     assert_eq!(mine["ok"], true);
     hub.stop().await;
+}
+
+async fn a_host_that_was_started_anew_gets_at_once_what_it_had(on: On) {
+    let (hub, thread, _) = sleeping(on).await;
+    trigger(&hub, &thread, "reviewer").await;
+    let first = claim(&hub, HOST).await.remove(0);
+    report(&hub, &first, "handing", json!({ "lane": "codex_socket" })).await;
+    let anew = |host: &'static str| {
+        let hub = &hub;
+        async move {
+            let input = json!({ "host": host, "wait_ms": 0, "restarted": true });
+            let claimed = hub.ok(&operator(), "claim_wakes", input).await;
+            claimed["wakes"].as_array().unwrap().clone()
+        }
+    };
+    assert!(anew("another").await.is_empty(), "it is not that one's");
+    assert!(claim(&hub, HOST).await.is_empty(), "who goes on working keeps its lease");
+    let second = anew(HOST).await.remove(0);
+    assert_eq!((&second["attempt"], &second["handing"]), (&json!(2), &json!("codex_socket")));
+    hub.stop().await;
+}
+
+async fn who_asks_for_what_a_post_asked_for_before_is_not_forgotten(on: On) {
+    let hub = TestHub::with(on, generous());
+    start(&hub, "reviewer", HOST).await;
+    let thread = open(&hub).await;
+    post(&hub, &worker("author"), &thread, "look").await;
+    let first = claim_soon(&hub).await;
+    assert_eq!(first["may_start"], false, "a post alone starts nobody");
+    trigger(&hub, &thread, "reviewer").await;
+    // The host gives up by what it knew; that counts no longer.
+    let late = report(&hub, &first, "failed", json!({ "reason": "no", "final": true })).await;
+    assert_eq!(late["stop"], true);
+    let second = claim(&hub, HOST).await.remove(0);
+    assert_eq!((&second["wake_id"], &second["may_start"]), (&first["wake_id"], &json!(true)));
+    hub.stop().await;
+}
+
+/// What the hub makes of a post, as soon as it has.
+async fn claim_soon(hub: &TestHub) -> Value {
+    let input = json!({ "host": HOST, "wait_ms": 30_000 });
+    hub.ok(&operator(), "claim_wakes", input).await["wakes"][0].clone()
 }
 
 async fn a_wake_is_given_to_one_of_many_who_ask(on: On) {

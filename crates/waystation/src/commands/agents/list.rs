@@ -25,6 +25,7 @@ pub(super) async fn run(place: &Place, global: &Global) -> Result<()> {
 
 /// The table, or what to do when it would be empty.
 pub(super) fn lines(answer: &Value, width: usize, paint: Paint) -> Vec<String> {
+    let answer = &without_probes(answer);
     if rows::list(answer, "agents").is_empty() {
         return vec![
             "nobody is here yet".to_owned(),
@@ -32,7 +33,7 @@ pub(super) fn lines(answer: &Value, width: usize, paint: Paint) -> Vec<String> {
             "  waystation run coder -- codex   # starts one that can be woken".to_owned(),
         ];
     }
-    rows::agents_table(&without_probes(answer)).lines(width, paint)
+    rows::agents_table(answer).lines(width, paint)
 }
 
 /// Leaves out the throw-away sessions of `waystation doctor` that are over.

@@ -202,6 +202,6 @@ mod tests {
         let other = Station { agent: "reviewer".to_owned(), ..station() };
         let again = connect(&connected.text, &other, Scope::User).unwrap();
         assert!(!again.text.contains("coder") && again.text.contains("--as reviewer"));
-        assert_eq!(again.text.matches("asyncRewake").count(), 2);
+        assert_eq!(again.text.matches("asyncRewake").count(), 3);
     }
 }

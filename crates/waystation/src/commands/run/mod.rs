@@ -75,16 +75,15 @@ fn find(place: &Place, name: Option<&str>) -> Result<Running> {
         None => running::all(place),
     };
     match (found.len(), name) {
-        (1, _) => Ok(found.remove(0)),
+        // The newest comes first, and one's own name is enough to say which.
+        (1, _) | (2.., Some(_)) => Ok(found.remove(0)),
         (0, Some(name)) => {
             bail!("no terminal of {name} is kept here; start one with waystation run")
         }
         (0, None) => {
             bail!("no terminal is kept here; start one with waystation run NAME -- COMMAND")
         }
-        // The newest comes first, and one's own name is enough to say which.
-        (_, Some(_)) => Ok(found.remove(0)),
-        (_, None) => {
+        (2.., None) => {
             let lines: Vec<String> = found
                 .iter()
                 .map(|one| {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use edge::local::{Client, ClientError, Greeting};
 use hub::{Clock, SystemClock};
+use protocol::limits::wake::SESSION_TOKEN_RENEW_EVERY;
 use serde_json::{Value, json};
 use supervisor::keeper::{Facts, Standing};
 use supervisor::{Activity, Runtime};
@@ -21,8 +22,6 @@ use crate::reach;
 
 /// How often a session reports that it lives.
 const HEARTBEAT_EVERY: Duration = Duration::from_secs(30);
-/// How often a token is renewed.
-const RENEW_EVERY: Duration = Duration::from_secs(300);
 /// How often keys are reported while somebody types.
 const KEYS_EVERY: Duration = Duration::from_secs(5);
 /// The least time between two reports of a changed state.
@@ -84,7 +83,7 @@ impl Reporter {
     /// Reports until the program has ended.
     pub(super) async fn run(mut self, token: &Path) {
         let mut told: Option<(Told, Instant)> = None;
-        let mut renew_at = now() + RENEW_EVERY;
+        let mut renew_at = now() + SESSION_TOKEN_RENEW_EVERY;
         let mut not_before = now();
         loop {
             let facts = self.facts.borrow_and_update().clone();
@@ -105,7 +104,7 @@ impl Reporter {
                 if is_fine && at >= renew_at {
                     is_fine = self.renew(token).await;
                     if is_fine {
-                        renew_at = at + RENEW_EVERY;
+                        renew_at = at + SESSION_TOKEN_RENEW_EVERY;
                     }
                 }
                 not_before = at + if is_fine { CHANGES_EVERY } else { RETRY_EVERY };

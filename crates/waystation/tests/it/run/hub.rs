@@ -1,5 +1,7 @@
 //! `waystation run` and the hub: a session that is known, reported, and outlives the hub.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 
 use super::terminal::{Terminal, eventually};
@@ -110,7 +112,6 @@ fn a_program_that_streams_is_spoken_with_and_heard() {
     let script = "#!/bin/sh\necho \"$*\" > args\nwhile read -r line; do printf '%s\\n' \"$line\" >> told; \
                   echo '{\"type\":\"assistant\"}'; echo '{\"type\":\"result\"}'; done\n";
     std::fs::write(&stand_in, script).unwrap();
-    use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(&stand_in, std::fs::Permissions::from_mode(0o755)).unwrap();
     let id = home.ok(&["run", "alice", "--headless", "--", "./claude", "--model", "x"]);
     let socket = home.data().join("run").join(id.trim()).join("keeper.sock");

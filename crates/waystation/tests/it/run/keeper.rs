@@ -18,6 +18,9 @@ pub(super) struct Keeper {
     process: Child,
 }
 
+/// A shell whose prompt is the same for everybody.
+pub(super) const SHELL: [&str; 5] = ["/usr/bin/env", "PS1=shell% ", "/bin/bash", "--norc", "-i"];
+
 /// How patient a keeper is in tests that take many turns.
 pub(super) fn hasty() -> Value {
     let millis = |ms: u32| json!({ "secs": 0, "nanos": ms * 1_000_000 });

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use super::keeper::Keeper;
+use super::keeper::{Keeper, SHELL};
 use super::terminal::{Terminal, eventually};
 
 #[test]
@@ -77,24 +77,23 @@ fn a_closed_window_is_no_end() {
 
 #[test]
 fn the_newest_window_rules() {
-    let keeper = Keeper::of(&["/bin/bash", "--norc", "-i"]);
+    let keeper = Keeper::of(&SHELL);
     let mut one = keeper.attach();
-    one.wait_for("# ");
+    one.wait_for("shell% ");
     one.press(b"stty size\r");
     one.wait_for("24 80");
     one.resize(30, 100);
     eventually("the window's size arrives", || {
         one.press(b"stty size\r");
         one.wait_for("stty size");
-        one.wait_for("\r\n").contains("").then_some(())?;
-        one.wait_for("# ").contains("30 100").then_some(())
+        one.wait_for("shell% ").contains("30 100").then_some(())
     });
     let mut two = keeper.attach();
-    two.wait_for("# ");
+    two.wait_for("shell% ");
     eventually("another window's size arrives", || {
         two.press(b"stty size\r");
         two.wait_for("stty size");
-        two.wait_for("# ").contains("24 80").then_some(())
+        two.wait_for("shell% ").contains("24 80").then_some(())
     });
     two.press(b"exit\r");
     assert_eq!((one.wait(), two.wait()), (0, 0));
@@ -162,14 +161,19 @@ fn pipes_work_too_and_plainly() {
 
 #[test]
 fn the_agent_gets_an_identity_and_nobody_else_sees_its_token() {
-    let keeper = Keeper::of(&["/bin/sh", "-c", "env | grep ^WAYSTATION; cat; :"]);
+    let print = "env | grep ^WAYSTATION | sort; echo all; cat; :";
+    let keeper = Keeper::of(&["/bin/sh", "-c", print]);
     let mut terminal = keeper.attach();
-    let folder = keeper.folder.display().to_string();
-    let seen = terminal.wait_for("WAYSTATION_AGENT=tester").replace('\r', "");
-    let all = seen + &terminal.wait_for("\n");
-    let _ = all;
-    assert!(std::fs::read_to_string(keeper.folder.join("token")).unwrap() == "a-secret-token");
-    assert!(folder.ends_with("sess_test"));
+    let printed = terminal.wait_for("all").replace('\r', "");
+    let token = keeper.folder.join("token");
+    let expected = format!(
+        "WAYSTATION_AGENT=tester\nWAYSTATION_DATA={}\nWAYSTATION_SESSION=sess_test\n\
+         WAYSTATION_TOKEN=a-secret-token\nWAYSTATION_TOKEN_FILE={}\nall",
+        keeper.home.data().display(),
+        token.display()
+    );
+    assert!(printed.ends_with(&expected), "{printed}");
+    assert_eq!(std::fs::read_to_string(token).unwrap(), "a-secret-token");
     let listed = Command::new("ps").args(["-eo", "args"]).output().unwrap();
     assert!(!String::from_utf8_lossy(&listed.stdout).contains("a-secret-token"));
     assert!(!keeper.log().contains("a-secret-token"));

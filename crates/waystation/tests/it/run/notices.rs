@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::keeper::{Keeper, notice};
+use super::keeper::{Keeper, SHELL, notice};
 use super::terminal::eventually;
 
 #[test]
@@ -96,9 +96,9 @@ fn a_program_at_work_is_not_typed_at() {
 
 #[test]
 fn another_program_in_front_is_not_typed_at() {
-    let keeper = Keeper::of(&["/bin/bash", "--norc", "-i"]);
+    let keeper = Keeper::of(&SHELL);
     let mut terminal = keeper.attach();
-    terminal.wait_for("# ");
+    terminal.wait_for("shell% ");
     terminal.press(b"cat\r");
     terminal.wait_for("cat\r\n");
     eventually("all is still", || (keeper.look()["quiet_ms"].as_u64()? > 1_500).then_some(()));

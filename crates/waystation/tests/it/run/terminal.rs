@@ -12,7 +12,7 @@ use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
 
 /// How long anything may take on a busy machine.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A window with a program in it.
 pub(super) struct Terminal {
@@ -79,13 +79,12 @@ impl Terminal {
                 return String::from_utf8_lossy(&seen).into_owned();
             }
             looked = self.unread.len().saturating_sub(words.len());
-            match self.news.recv_timeout(until.saturating_duration_since(now())) {
-                Ok(more) => self.unread.extend(more),
-                Err(_) => {
-                    let tail = &self.unread[self.unread.len().saturating_sub(4_000)..];
-                    panic!("{words:?} did not appear: {:?}", String::from_utf8_lossy(tail))
-                }
-            }
+            let patience = until.saturating_duration_since(now());
+            let Ok(more) = self.news.recv_timeout(patience) else {
+                let tail = &self.unread[self.unread.len().saturating_sub(4_000)..];
+                panic!("{words:?} did not appear: {:?}", String::from_utf8_lossy(tail))
+            };
+            self.unread.extend(more);
         }
     }
 

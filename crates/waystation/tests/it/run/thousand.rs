@@ -42,9 +42,9 @@ fn a_thousand_wakes_damage_no_line() {
 
 /// Answers how often a wake had to wait.
 fn one_terminal(seed: u64) -> u64 {
-    let slow = if seed % 2 == 0 { "--slow-ms=8" } else { "--slow-ms=0" };
+    let slow = if seed.is_multiple_of(2) { "--slow-ms=8" } else { "--slow-ms=0" };
     let options = ["--paste", "--burst-ms=12", "--turn-ms=30", slow];
-    let options = if seed % 2 == 0 { &options[..] } else { &options[1..] };
+    let options = if seed.is_multiple_of(2) { &options[..] } else { &options[1..] };
     let keeper = Keeper::scripted(options, &json!({ "pace": hasty() }));
     let mut terminal = keeper.attach();
     terminal.wait_for("> ");

@@ -18,6 +18,7 @@ crate::on_both! {
     a_wake_is_given_to_one_of_many_who_ask
     a_crash_while_handing_over_is_told_to_the_next
     the_session_that_was_being_told_is_always_named
+    an_agent_that_comes_back_is_told_of_what_nobody_could_tell_it
     a_failed_attempt_is_tried_again_later_and_in_the_end_buried
     a_wake_that_waits_for_a_turn_is_due_when_it_ends
     a_deferred_wake_comes_back_when_its_host_let_go
@@ -323,6 +324,29 @@ async fn a_wake_is_given_to_one_of_many_who_ask(on: On) {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), threads.len(), "each is given to one");
+    hub.stop().await;
+}
+
+async fn an_agent_that_comes_back_is_told_of_what_nobody_could_tell_it(on: On) {
+    let hub = TestHub::with(on, generous());
+    start(&hub, "reviewer", HOST).await;
+    let thread = open(&hub).await;
+    post(&hub, &worker("author"), &thread, "look").await;
+    let input = json!({ "host": HOST, "wait_ms": 10_000 });
+    let claimed = hub.ok(&operator(), "claim_wakes", input).await;
+    let lost = &claimed["wakes"][0];
+    report(&hub, lost, "failed", json!({ "reason": "nothing_to_resume", "final": true })).await;
+    assert_eq!(wakes(&hub).await[0]["state"], "failed");
+    // The same session says nothing new; another one is another chance.
+    let session = start(&hub, "reviewer", HOST).await;
+    let again = claim(&hub, HOST).await.remove(0);
+    assert_eq!((&again["thread_id"], &again["attempt"]), (&json!(thread), &json!(1)));
+    assert_ne!(again["wake_id"], lost["wake_id"]);
+    beat(&hub, "reviewer", &session, "idle").await;
+    report(&hub, &again, "turn_started", json!({ "lane": "codex_socket" })).await;
+    // Who was told is not told again by coming once more.
+    start(&hub, "reviewer", HOST).await;
+    assert_eq!(wakes(&hub).await.len(), 2);
     hub.stop().await;
 }
 

@@ -94,7 +94,7 @@ impl Operation for HeartbeatSession {
             .write(move |tx| {
                 let report = self.report(tx, &caller, now)?;
                 let who = (report.workspace.as_str(), report.agent.as_str());
-                let is_new = !tx.is_wakeable(who.0, who.1)?;
+                let is_new = tx.session(who.0, who.1, &report.session)?.is_none();
                 tx.record_heartbeat(&report)?;
                 tell_wakes(tx, &report, &means)?;
                 if is_new {

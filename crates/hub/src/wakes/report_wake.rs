@@ -164,6 +164,10 @@ impl ReportWake {
             WakeReport::Handing | WakeReport::Deferred if is_told => return false,
             WakeReport::Handing => {
                 wake.handing = self.lane.map(|lane| lane.name().to_owned());
+                // Whoever takes the wake up again asks this session whether the notice arrived.
+                if self.session_id.is_some() {
+                    wake.session.clone_from(&self.session_id);
+                }
                 wake.lease = lease;
             }
             WakeReport::Deferred => {

@@ -17,6 +17,8 @@ crate::on_both! {
     who_asks_for_what_a_post_asked_for_before_is_not_forgotten
     a_wake_is_given_to_one_of_many_who_ask
     a_crash_while_handing_over_is_told_to_the_next
+    the_session_that_was_being_told_is_always_named
+    an_agent_that_comes_back_is_told_of_what_nobody_could_tell_it
     a_failed_attempt_is_tried_again_later_and_in_the_end_buried
     a_wake_of_a_post_waits_for_an_agent_that_is_not_there
     a_wake_that_waits_for_a_turn_is_due_when_it_ends
@@ -323,6 +325,45 @@ async fn a_wake_is_given_to_one_of_many_who_ask(on: On) {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), threads.len(), "each is given to one");
+    hub.stop().await;
+}
+
+async fn an_agent_that_comes_back_is_told_of_what_nobody_could_tell_it(on: On) {
+    let hub = TestHub::with(on, generous());
+    start(&hub, "reviewer", HOST).await;
+    let thread = open(&hub).await;
+    post(&hub, &worker("author"), &thread, "look").await;
+    let input = json!({ "host": HOST, "wait_ms": 10_000 });
+    let claimed = hub.ok(&operator(), "claim_wakes", input).await;
+    let lost = &claimed["wakes"][0];
+    report(&hub, lost, "failed", json!({ "reason": "nothing_to_resume", "final": true })).await;
+    assert_eq!(wakes(&hub).await[0]["state"], "failed");
+    // The same session says nothing new; another one is another chance.
+    let session = start(&hub, "reviewer", HOST).await;
+    let again = claim(&hub, HOST).await.remove(0);
+    assert_eq!((&again["thread_id"], &again["attempt"]), (&json!(thread), &json!(1)));
+    assert_ne!(again["wake_id"], lost["wake_id"]);
+    beat(&hub, "reviewer", &session, "idle").await;
+    report(&hub, &again, "turn_started", json!({ "lane": "codex_socket" })).await;
+    // Who was told is not told again by coming once more.
+    start(&hub, "reviewer", HOST).await;
+    assert_eq!(wakes(&hub).await.len(), 2);
+    hub.stop().await;
+}
+
+async fn the_session_that_was_being_told_is_always_named(on: On) {
+    let (hub, thread, session) = sleeping(on).await;
+    trigger(&hub, &thread, "reviewer").await;
+    let first = claim(&hub, HOST).await.remove(0);
+    report(&hub, &first, "handing", json!({ "lane": "pty", "session_id": session })).await;
+    hub.clock.advance_ms(30_000);
+    for _ in 0..6 {
+        start(&hub, "reviewer", HOST).await;
+    }
+    let second = claim(&hub, HOST).await.remove(0);
+    let named = second["sessions"].as_array().unwrap();
+    assert_eq!(named.len(), 5);
+    assert!(named.iter().any(|one| one["session_id"] == session.as_str()), "{named:?}");
     hub.stop().await;
 }
 

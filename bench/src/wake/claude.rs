@@ -33,6 +33,7 @@ pub(super) async fn measure(house: &House, agent: &Agent, wakes: usize) -> Resul
 }
 
 async fn wake(house: &House, agent: &Agent) -> Result<f64> {
+    house.rest(agent).await?;
     let after = house.model.heard();
     let began_us = house.say(agent).await?;
     let turn = house.turn(agent, after).await?;

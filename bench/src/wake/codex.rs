@@ -52,6 +52,7 @@ struct Thread {
 }
 
 async fn wake(house: &House, agent: &Agent) -> Result<f64> {
+    house.rest(agent).await?;
     let after = house.model.heard();
     let began_us = house.say(agent).await?;
     let turn = house.turn(agent, after).await?;
@@ -59,6 +60,7 @@ async fn wake(house: &House, agent: &Agent) -> Result<f64> {
 }
 
 async fn queue(house: &House, agent: &Agent, thread: &Thread, round: usize) -> Result<f64> {
+    house.rest(agent).await?;
     let text = format!("queued by itself, number {round}.");
     let after = house.model.heard();
     let mut command = house.command(Cli::Codex, &house.cli(Cli::Codex));

@@ -20,6 +20,8 @@ use crate::server::{self, Server};
 /// How long a CLI may take to start, to be woken, or to end its turn.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
+/// How long an idle agent has had nothing to do.
+const REST: Duration = Duration::from_millis(1_500);
 /// CLIs take an Enter that follows keys at once for a part of what was pasted.
 pub(super) const BEFORE_ENTER: Duration = Duration::from_millis(400);
 
@@ -137,6 +139,12 @@ impl House {
         bail!("{} is never idle: {output}", agent.name)
     }
 
+    /// Lets an agent rest, so that it is found idle, and not at the end of something.
+    pub(super) async fn rest(&self, agent: &Agent) -> Result<()> {
+        tokio::time::sleep(REST).await;
+        self.until_idle(agent).await
+    }
+
     /// What the hub knows of an agent's session.
     pub(super) async fn session(&self, agent: &Agent) -> Result<Option<Value>> {
         let sessions = self.get(&format!("/v1/sessions?agent_id={}", agent.name)).await?;
@@ -212,6 +220,8 @@ fn trust_hooks(terminal: &Terminal) -> Result<()> {
     if !terminal.shows(b"Hooks need review", 0, PATIENCE) {
         bail!("Codex does not start: {}", String::from_utf8_lossy(&terminal.output()));
     }
+    // A dialog that has just come takes no keys yet.
+    std::thread::sleep(BEFORE_ENTER);
     terminal.press(b"\x1b[B")?;
     std::thread::sleep(BEFORE_ENTER);
     Ok(terminal.press(b"\r")?)

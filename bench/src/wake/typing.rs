@@ -63,7 +63,11 @@ async fn line_survives(
         !heard.is_aside && heard.texts.iter().any(|text| text.contains("a human writes"))
     };
     let heard = house.model.hears(after, PATIENCE, is_human).await;
-    let heard = heard.context("the human's line was never sent")?;
+    let heard = heard.with_context(|| {
+        let output = agent.terminal.output();
+        let shown = output.get(output.len().saturating_sub(2_500)..).unwrap_or_default();
+        format!("the human's line was never sent: {:?}", String::from_utf8_lossy(shown))
+    })?;
     house.until_idle(agent).await?;
     Ok(heard.texts.iter().any(|text| text.trim() == line))
 }

@@ -1,6 +1,6 @@
 //! Who is woken when, as it was set: for an agent, and for an agent in one thread.
 
-use protocol::Timestamp;
+use protocol::{Timestamp, WakeState};
 
 use crate::error::Result;
 use crate::threads::limit_param;
@@ -89,22 +89,21 @@ impl Tx<'_> {
         Ok(newest.flatten().unwrap_or(0))
     }
 
+    /// The same, without the wakes that came to nothing.
+    pub fn told_through(&mut self, thread_row: i64, agent: &str) -> Result<i64> {
+        let newest = self.query_one(
+            "SELECT max(through_seq) FROM wake WHERE thread = ?1 AND agent = ?2 AND state <> ?3",
+            &[thread_row.into(), agent.into(), WakeState::Failed.code().into()],
+            |row| row.opt_int(0),
+        )?;
+        Ok(newest.flatten().unwrap_or(0))
+    }
+
     /// Whether there is anybody in any workspace who could be woken.
     pub fn is_anyone_wakeable(&mut self) -> Result<bool> {
         let found = self.query_one(
             "SELECT 1 FROM agent_session UNION ALL SELECT 1 FROM agent_profile LIMIT 1",
             &[],
-            |_| Ok(()),
-        )?;
-        Ok(found.is_some())
-    }
-
-    /// Whether an agent was ever seen or started.
-    pub fn is_wakeable(&mut self, workspace: &str, agent: &str) -> Result<bool> {
-        let found = self.query_one(
-            "SELECT 1 FROM agent_session WHERE workspace = ?1 AND agent = ?2
-             UNION ALL SELECT 1 FROM agent_profile WHERE workspace = ?1 AND agent = ?2 LIMIT 1",
-            &[workspace.into(), agent.into()],
             |_| Ok(()),
         )?;
         Ok(found.is_some())

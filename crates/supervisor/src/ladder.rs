@@ -171,6 +171,11 @@ impl Ladder {
         }
     }
 
+    /// What the wake may do has changed; what was learned of the lanes stays.
+    pub fn renew(&mut self, terms: Terms) {
+        self.terms = terms;
+    }
+
     /// Since when a human keeps this wake waiting.
     pub fn deferred_since_ms(&self) -> Option<i64> {
         self.deferred_since_ms

@@ -181,7 +181,8 @@ impl Screen {
         self.parser.screen().contents_formatted().into_bytes()
     }
 
-    fn rows(&self) -> Vec<String> {
+    /// Its lines, as they stand.
+    pub fn rows(&self) -> Vec<String> {
         let screen = self.parser.screen();
         screen.rows(0, screen.size().1.get()).collect()
     }

@@ -48,7 +48,7 @@ pub(crate) enum Command {
     /// Stop the hub that owns the data folder, in order.
     Down,
     /// Run beside agents on a machine whose hub is elsewhere; it dials out, and needs a token with the
-    /// scopes agents:host and sessions:write.
+    /// scope agents:host.
     Agentd(AgentdArgs),
     /// Serve MCP on stdio, through the one process that owns the data folder.
     Mcp(McpArgs),

@@ -96,6 +96,8 @@ class Place:
         """Does what Codex asks a person once, before it runs hooks that it has not seen."""
         terminal = self.terminals[agent]
         until("Codex asks about its hooks", 60, lambda: "Hooks need review" in terminal.text())
+        # A dialog that has just come takes no keys yet.
+        time.sleep(0.4)
         terminal.press(b"\x1b[B")
         terminal.enter()
 

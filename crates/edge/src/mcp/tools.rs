@@ -100,13 +100,23 @@ enum Keep {
     Nulls,
 }
 
+/// What is said of fields that repeat the token, for programs of old; models leave them out.
+const OF_THE_TOKEN: &str = "Optional: must match your token.";
+
+/// The mark of a field that programs fill in and models need not know of.
+const UNLISTED: &str = "x-unlisted";
+
 /// Takes out of a schema what costs space in a model's context and says nothing to it.
 fn shorten(schema: &mut Map<String, Value>, keep: Keep) {
     for word in ["title", "format", "default"] {
         schema.remove(word);
     }
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        fields.retain(|_, field| field.get(UNLISTED).is_none());
+    }
     match keep {
         Keep::Nulls => {
+            choices_as_enum(schema);
             schema.remove("description");
             schema.remove("minimum");
             schema.remove("required");
@@ -116,16 +126,25 @@ fn shorten(schema: &mut Map<String, Value>, keep: Keep) {
             if schema.contains_key("type") {
                 schema.remove("enum");
             }
+            choice_with_null(schema);
         }
         Keep::Descriptions => {
             without_null(schema);
             // Models do not count letters, and the words say where numbers end; whoever goes too far
             // is told so.
-            for word in ["minLength", "maxLength", "pattern", "maxProperties", "minimum"] {
+            for word in ["minLength", "maxLength", "pattern", "maxProperties", "minimum", "maximum"]
+            {
                 schema.remove(word);
             }
             if let Some(Value::String(words)) = schema.get_mut("description") {
                 *words = words.replace('\n', " ");
+            }
+            // A list says what its items are.
+            if let Some(Value::Object(items)) = schema.get_mut("items") {
+                items.remove("description");
+            }
+            if schema.get("description").is_some_and(|words| words == OF_THE_TOKEN) {
+                schema.remove("description");
             }
         }
     }
@@ -155,6 +174,21 @@ fn choices_as_enum(schema: &mut Map<String, Value>) {
         schema.remove("oneOf");
         schema.insert("type".to_owned(), "string".into());
         schema.insert("enum".to_owned(), constants.into());
+    }
+}
+
+/// A choice between words and nothing is a text or null.
+fn choice_with_null(schema: &mut Map<String, Value>) {
+    let Some(Value::Array(choices)) = schema.get("anyOf") else { return };
+    let is_constant = |choice: &Value| choice["const"].is_string();
+    let is_text = |choice: &Value| {
+        let among = choice["oneOf"].as_array();
+        choice["type"] == "string" || among.is_some_and(|words| words.iter().all(is_constant))
+    };
+    let [text, null] = choices.as_slice() else { return };
+    if is_text(text) && null["type"] == "null" {
+        schema.remove("anyOf");
+        schema.insert("type".to_owned(), json!(["string", "null"]));
     }
 }
 

@@ -35,23 +35,30 @@ pub struct HeartbeatSession {
     status: Option<SessionStatus>,
     /// That program's own id of the session.
     #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    #[schemars(extend("x-unlisted" = true))]
     vendor_session_id: Option<String>,
     /// The host you run on.
     #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    #[schemars(extend("x-unlisted" = true))]
     host: Option<String>,
     /// Your process there.
     #[schemars(range(min = 1))]
+    #[schemars(extend("x-unlisted" = true))]
     pid: Option<i64>,
     /// When it started, in ticks.
     #[schemars(range(min = 0))]
+    #[schemars(extend("x-unlisted" = true))]
     pid_started: Option<i64>,
     /// Which boot of the host that was.
     #[schemars(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
+    #[schemars(extend("x-unlisted" = true))]
     boot_id: Option<String>,
     /// What your human does.
+    #[schemars(extend("x-unlisted" = true))]
     human_input: Option<HumanInput>,
     /// The file of what is said.
     #[schemars(length(min = 1, max = limits::PATH_CHARS_MAX))]
+    #[schemars(extend("x-unlisted" = true))]
     transcript: Option<String>,
     /// Optional: must match your token.
     agent_id: Option<String>,
@@ -87,7 +94,7 @@ impl Operation for HeartbeatSession {
             .write(move |tx| {
                 let report = self.report(tx, &caller, now)?;
                 let who = (report.workspace.as_str(), report.agent.as_str());
-                let is_new = !tx.is_wakeable(who.0, who.1)?;
+                let is_new = tx.session(who.0, who.1, &report.session)?.is_none();
                 tx.record_heartbeat(&report)?;
                 tell_wakes(tx, &report, &means)?;
                 if is_new {
@@ -184,6 +191,9 @@ impl HeartbeatSession {
 /// What a report means for the wakes of its agent.
 fn tell_wakes(tx: &mut Tx<'_>, report: &SessionRow, means: &Means) -> Result<()> {
     let who = (report.workspace.as_str(), report.agent.as_str());
+    if report.status != SessionStatus::Offline {
+        life::returned(tx, who, report.heartbeat)?;
+    }
     match report.status {
         // What ends beside a session and starts its turn is seen by nobody else.
         SessionStatus::Active => {

@@ -100,7 +100,7 @@ impl Operation for OpenSession {
         let output = call
             .write(move |tx| {
                 let place = (workspace.as_str(), session_id.as_str());
-                let is_new = !tx.is_wakeable(&workspace, &self.agent_id)?;
+                let is_new = tx.session(&workspace, &self.agent_id, &session_id)?.is_none();
                 self.record(tx, place, now)?;
                 if is_new {
                     look::arrived(tx, (&workspace, &self.agent_id), now, &means)?;

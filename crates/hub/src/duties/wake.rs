@@ -26,8 +26,11 @@ const CURSOR: &str = "wakes_looked_upto";
 const ACTION: &str = "wake";
 /// Who does it.
 const ACTOR: &str = "waystation";
-/// In a flood of posts it rests after a full portion, so many times as long as the portion took.
+/// After a look it rests so many times as long as the look took: it takes an eighth of one core, and in a
+/// flood it looks at many posts together. The first post after a pause is looked at at once.
 const REST: u32 = 7;
+/// How long it rests at most.
+const REST_MAX: Duration = Duration::from_millis(250);
 /// How long it rests after an error.
 const STEP_ASIDE: Duration = Duration::from_millis(100);
 /// Looks by itself now and then: another hub may have written to the same database.
@@ -40,7 +43,7 @@ pub(crate) async fn run(hub: Arc<Hub>, started: Timestamp, stop: CancellationTok
     let mut follower: Option<Follower> = None;
     let mut has_failed = false;
     while !stop.is_cancelled() {
-        #[expect(clippy::disallowed_methods, reason = "measures how long the portion takes")]
+        #[expect(clippy::disallowed_methods, reason = "measures how long the look takes")]
         let began = Instant::now();
         match turn(&hub, &mut follower, started).await {
             Ok(Turn::Idle) => {
@@ -60,9 +63,9 @@ pub(crate) async fn run(hub: Arc<Hub>, started: Timestamp, stop: CancellationTok
                     () = stop.cancelled() => break,
                 }
             }
-            Ok(Turn::Portion) => {
+            Ok(Turn::Looked) => {
                 has_failed = false;
-                tokio::time::sleep(began.elapsed() * REST).await;
+                tokio::time::sleep((began.elapsed() * REST).min(REST_MAX)).await;
             }
             Err(Error::Store(StoreError::Closed | StoreError::Failed)) => return,
             Err(error) => {
@@ -89,12 +92,12 @@ struct Follower {
 
 /// What a turn found.
 enum Turn {
-    /// Everything was looked at.
+    /// Nothing was posted.
     Idle,
     /// There is nobody to be woken.
     Nobody,
-    /// There is more.
-    Portion,
+    /// Something was looked at, and there may be more.
+    Looked,
 }
 
 /// Looks at one portion of the log.
@@ -112,11 +115,7 @@ async fn turn(hub: &Arc<Hub>, follower: &mut Option<Follower>, started: Timestam
     let looked = hub.store.read(move |tx| look::look(tx, &base, (after, settled), now)).await?;
     let (upto, is_anyone_there) = (looked.upto, looked.is_anyone_there);
     follower.go_on(hub, upto, looked.candidates).await?;
-    Ok(match (is_anyone_there, upto < settled) {
-        (false, _) => Turn::Nobody,
-        (true, true) => Turn::Portion,
-        (true, false) => Turn::Idle,
-    })
+    Ok(if is_anyone_there { Turn::Looked } else { Turn::Nobody })
 }
 
 impl Follower {

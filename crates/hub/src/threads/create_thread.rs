@@ -17,10 +17,10 @@ pub struct CreateThread {
     /// What the thread is about, in one line.
     #[schemars(length(min = 1, max = limits::TITLE_CHARS_MAX))]
     title: String,
-    /// What sort of thread it is: `conversation` (the default), `workflow` or `incident`.
+    /// What sort of thread it is, `conversation` unless you say otherwise.
     #[serde(default, rename = "type")]
     thread_type: ThreadType,
-    /// The agents that take part, by agent id; at most 100, a name that stands there twice counts once.
+    /// The agents that take part, by agent id; at most 100.
     #[serde(default)]
     #[schemars(inner(length(min = 1, max = limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN)))]
     participants: Vec<String>,

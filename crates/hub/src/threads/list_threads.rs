@@ -10,14 +10,13 @@ use crate::call::Call;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
 
-/// List the threads you may see, the most recently active first, with how many messages of others you
-/// have not acknowledged.
+/// List the threads you may see, the most recently active first, with how much you have not read.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListThreads {
-    /// Only threads that stand so: `active`, `blocked`, `resolved` or `closed`.
+    /// Only threads that stand so.
     status: Option<ThreadStatus>,
-    /// Only threads of this sort: `conversation`, `workflow` or `incident`.
+    /// Only threads of this sort.
     #[serde(rename = "type")]
     thread_type: Option<ThreadType>,
     /// Only threads this agent takes part in.

@@ -10,8 +10,8 @@ use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
 
-/// Summarise a thread: what was found, fixed and verified, what is still open, with message numbers to
-/// read on. Costs the same for a long thread as for a short one.
+/// Summarise a thread, however long: what was found, fixed and verified, what is still open, with
+/// message numbers to read on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SummarizeThread {

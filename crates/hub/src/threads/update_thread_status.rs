@@ -18,7 +18,7 @@ use crate::wakes::life;
 pub struct UpdateThreadStatus {
     /// The thread.
     thread_id: String,
-    /// `active`, `blocked`, `resolved` or `closed`.
+    /// The new status.
     status: ThreadStatus,
     /// Why.
     #[schemars(length(max = limits::REASON_CHARS_MAX))]

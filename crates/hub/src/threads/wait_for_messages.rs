@@ -17,9 +17,9 @@ use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
 
 /// Wait for messages of others and return as soon as there are some, at most 55 s. With `thread_id` it
-/// waits in one thread, from `since_seq` or your acknowledged mark; without it, in all your threads,
-/// from your marks. Acknowledge with `ack_read`, or the same messages come again. With `source` it waits
-/// for what arrives in chats instead, from `after` or from now.
+/// waits in one thread, from `since_seq` or your mark; without it in all of yours, from your marks.
+/// Acknowledge with `ack_read`, or the same messages come again. With `source` it waits for what arrives
+/// in chats instead, from `after` or from now.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WaitForMessages {
@@ -39,7 +39,7 @@ pub struct WaitForMessages {
     search: Option<String>,
     /// `cursor` of the answer before, for chats.
     after: Option<String>,
-    /// How long to wait in milliseconds, 30000 unless you say otherwise, at most 55000; 0 looks once.
+    /// Milliseconds to wait, 30000 unless you say otherwise, at most 55000; 0 looks once.
     #[schemars(range(max = limits::WAIT_MS_MAX))]
     timeout_ms: Option<u64>,
     /// How many messages, default 50, at most 200.

@@ -115,8 +115,7 @@ pub(super) fn of(
     let who = (wake.workspace.as_str(), wake.agent.as_str());
     let standing = Standing::find(tx, &settings.policy(), who, Some(wake.thread_row))?;
     let may = May::of(&standing.policy, wake.asked);
-    let sessions = tx.sessions_of(who.0, who.1, SESSIONS_LOOKED_AT)?;
-    let here = sessions.into_iter().filter(|session| session.host.as_deref() == Some(host));
+    let sessions = sessions_on(tx, wake, host)?;
     let profile = tx.profile(who.0, who.1)?.filter(|profile| profile.host == host);
     let new_session_preface = match profile {
         Some(_) if may.start => preface(tx, wake)?,
@@ -129,7 +128,7 @@ pub(super) fn of(
         thread_id: wake.thread_id,
         agent_id: wake.agent.clone(),
         handing: wake.handing.clone(),
-        sessions: here.take(limits::WAKE_SESSIONS_MAX).map(JobSession::of).collect(),
+        sessions: sessions.into_iter().map(JobSession::of).collect(),
         may_start: may.start && profile.is_some(),
         profile: profile.map(JobProfile::of),
         notice: notice_of(tx, wake)?,
@@ -145,6 +144,27 @@ pub(super) fn of(
         new_session_preface,
         lease_until: wake.lease.unwrap_or(wake.requested),
     })
+}
+
+/// The agent's sessions on a host, the best first. One to which the notice was being handed over is
+/// always among them: only its own records tell whether it arrived.
+fn sessions_on(tx: &mut Tx<'_>, wake: &WakeRow, host: &str) -> Result<Vec<SessionRow>> {
+    let (workspace, agent) = (wake.workspace.as_str(), wake.agent.as_str());
+    let is_here = |session: &SessionRow| session.host.as_deref() == Some(host);
+    let all = tx.sessions_of(workspace, agent, SESSIONS_LOOKED_AT)?;
+    let mut here: Vec<SessionRow> =
+        all.into_iter().filter(is_here).take(limits::WAKE_SESSIONS_MAX).collect();
+    let handing = wake.handing.as_ref().and(wake.session.as_deref());
+    let missing = handing.filter(|name| here.iter().all(|session| session.session != **name));
+    let missing = match missing {
+        Some(name) => tx.session(workspace, agent, name)?.filter(is_here),
+        None => None,
+    };
+    if let Some(session) = missing {
+        here.truncate(limits::WAKE_SESSIONS_MAX - 1);
+        here.push(session);
+    }
+    Ok(here)
 }
 
 /// What an agent is told by a wake.

@@ -46,6 +46,8 @@ impl Operation for ListWakes {
     const ROUTE: Route = Route::get("/v1/wakes");
     const SCOPE: Scope = Scope::ThreadsRead;
     const EFFECT: Effect = Effect::Read;
+    // People and programs ask for this; a model has no need of it, and its list of tools is short.
+    const TOOLSET: &'static str = "admin";
     type Output = ListWakesOutput;
 
     async fn run(self, call: &Call) -> Result<ListWakesOutput> {

@@ -143,7 +143,8 @@ impl Moved {
     }
 }
 
-/// An agent is seen for the first time: it is woken for what was said to it in the last day.
+/// A session of an agent is seen for the first time: it is woken for what was said to the agent in the
+/// last day, unless the agent was told.
 pub(crate) fn arrived(
     tx: &mut Tx<'_>,
     (workspace, agent): (&str, &str),
@@ -166,7 +167,9 @@ pub(crate) fn arrived(
             audience.hear(message, &mut found);
         }
         if let Some(candidate) = found.remove(&(row, agent.to_owned())) {
-            candidate.ask(tx, now, means)?;
+            // What failed while nobody was there can be reached now.
+            let told = tx.told_through(row, agent)?;
+            candidate.ask_beyond(tx, told, now, means)?;
         }
     }
     Ok(())
@@ -181,9 +184,21 @@ impl Candidate {
         now: Timestamp,
         means: &Means,
     ) -> Result<Option<Requested>> {
+        let woken = tx.woken_through(self.thread_row, &self.agent)?;
+        self.ask_beyond(tx, woken, now, means)
+    }
+
+    /// Asks for the wake, if it is about more than this number.
+    fn ask_beyond(
+        &self,
+        tx: &mut Tx<'_>,
+        told_seq: i64,
+        now: Timestamp,
+        means: &Means,
+    ) -> Result<Option<Requested>> {
         let read =
             tx.cursor(self.thread_row, &self.agent)?.map_or(0, |cursor| cursor.last_read_seq);
-        if self.through_seq <= read.max(tx.woken_through(self.thread_row, &self.agent)?) {
+        if self.through_seq <= read.max(told_seq) {
             return Ok(None);
         }
         let who = (self.workspace.as_str(), self.agent.as_str());

@@ -164,6 +164,10 @@ impl ReportWake {
             WakeReport::Handing | WakeReport::Deferred if is_told => return false,
             WakeReport::Handing => {
                 wake.handing = self.lane.map(|lane| lane.name().to_owned());
+                // Whoever takes the wake up again asks this session whether the notice arrived.
+                if self.session_id.is_some() {
+                    wake.session.clone_from(&self.session_id);
+                }
                 wake.lease = lease;
             }
             WakeReport::Deferred => {
@@ -187,6 +191,10 @@ impl ReportWake {
             }
             WakeReport::Failed => {
                 let reason = self.reason.as_deref().unwrap_or("failed");
+                if !wake.asked && life::is_absence(reason) {
+                    life::wait_for_return(wake, reason, now);
+                    return true;
+                }
                 let is_final =
                     self.is_final == Some(true) || (wake.fail_on_human && reason == HUMAN);
                 life::fail(wake, reason, is_final, settings, now);

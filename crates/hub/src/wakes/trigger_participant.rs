@@ -23,9 +23,8 @@ use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
 use crate::threads::rules;
 
-/// Wake a participant that has unread messages in a thread. Answers how far that came: a busy agent or
-/// a typing human defers it, and it goes on by itself. Messages wake agents without this, as their
-/// policy says.
+/// Wake a participant that has unread messages in a thread, where posting alone does not. A busy agent
+/// or a typing human defers it; it goes on by itself.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TriggerParticipant {
@@ -34,18 +33,20 @@ pub struct TriggerParticipant {
     /// The agent to wake.
     #[schemars(length(min = 1, max = all_limits::NAME_CHARS_MAX), regex(pattern = validate::NAME_PATTERN))]
     target_agent_id: String,
-    /// Why, in a word such as `new_unread_messages`.
+    /// Why, in a word.
     #[schemars(length(min = 1, max = limits::WAKE_REASON_CHARS_MAX))]
     reason: String,
-    /// Your own words to it, one paragraph; they are shown as yours.
+    /// Your words to it, shown as yours.
     #[schemars(length(min = 1, max = limits::TRIGGER_PROMPT_CHARS_MAX))]
     trigger_prompt: Option<String>,
-    /// While a human types there: `defer` (the default) or `fail`.
+    /// While a human types there; `defer` by default.
     on_human_input: Option<OnHumanInput>,
     /// Operators only: do not wait for a quiet moment. Needs an `intent`; all of it is audited.
+    #[schemars(extend("x-unlisted" = true))]
     force: Option<Force>,
     /// How long to wait for the agent's host, in milliseconds, 2000 unless you say otherwise.
     #[schemars(range(max = limits::TRIGGER_WAIT_MS_MAX))]
+    #[schemars(extend("x-unlisted" = true))]
     wait_ms: Option<u64>,
 }
 

@@ -23,3 +23,36 @@ async fn a_reader_of_one_hub_is_told_what_another_one_took() {
     there.stop().await;
     here.stop().await;
 }
+
+#[tokio::test]
+async fn a_wake_of_one_hub_goes_to_a_host_of_another_and_to_one_alone() {
+    let here = TestHub::with(On::Postgres, generous());
+    let there = here.beside();
+    let (alice, owner) = (caller("alice", Role::Worker), caller("owner", Role::Operator));
+    let session = json!({ "agent_id": "bob", "runtime": "codex_cli", "host": "host" });
+    here.ok(&owner, "open_session", session).await;
+    let claim = json!({ "host": "host", "wait_ms": 30_000 });
+    for n in 0..4 {
+        let thread = json!({ "title": format!("thread {n}"), "participants": ["bob"] });
+        let thread = there.ok(&alice, "create_thread", thread).await["thread_id"].clone();
+        let post = json!({ "thread_id": thread, "body": "look" });
+        // A host waits at each hub; a post at one of them wakes the agent through either.
+        let (claimed, _) = tokio::join!(
+            async {
+                tokio::select! {
+                    claimed = here.ok(&owner, "claim_wakes", claim.clone()) => claimed,
+                    claimed = there.ok(&owner, "claim_wakes", claim.clone()) => claimed,
+                }
+            },
+            there.ok(&alice, "post_message", post),
+        );
+        assert_eq!(claimed["wakes"][0]["thread_id"], thread);
+        assert_eq!(claimed["wakes"][0]["attempt"], 1);
+        let look = json!({ "host": "host", "wait_ms": 0 });
+        for hub in [&here, &there] {
+            assert_eq!(hub.ok(&owner, "claim_wakes", look.clone()).await["wakes"], json!([]));
+        }
+    }
+    there.stop().await;
+    here.stop().await;
+}

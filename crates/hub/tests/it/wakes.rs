@@ -13,9 +13,14 @@ crate::on_both! {
     what_comes_during_the_turn_waits_for_its_end
     what_comes_during_the_turn_waits_for_the_acknowledgement
     a_lease_that_ends_gives_the_wake_to_somebody_else
+    a_host_that_was_started_anew_gets_at_once_what_it_had
+    who_asks_for_what_a_post_asked_for_before_is_not_forgotten
     a_wake_is_given_to_one_of_many_who_ask
     a_crash_while_handing_over_is_told_to_the_next
+    the_session_that_was_being_told_is_always_named
+    an_agent_that_comes_back_is_told_of_what_nobody_could_tell_it
     a_failed_attempt_is_tried_again_later_and_in_the_end_buried
+    a_wake_of_a_post_waits_for_an_agent_that_is_not_there
     a_wake_that_waits_for_a_turn_is_due_when_it_ends
     a_deferred_wake_comes_back_when_its_host_let_go
     a_cancelled_wake_stops_its_host
@@ -252,6 +257,48 @@ async fn a_lease_that_ends_gives_the_wake_to_somebody_else(on: On) {
     hub.stop().await;
 }
 
+async fn a_host_that_was_started_anew_gets_at_once_what_it_had(on: On) {
+    let (hub, thread, _) = sleeping(on).await;
+    trigger(&hub, &thread, "reviewer").await;
+    let first = claim(&hub, HOST).await.remove(0);
+    report(&hub, &first, "handing", json!({ "lane": "codex_socket" })).await;
+    let anew = |host: &'static str| {
+        let hub = &hub;
+        async move {
+            let input = json!({ "host": host, "wait_ms": 0, "restarted": true });
+            let claimed = hub.ok(&operator(), "claim_wakes", input).await;
+            claimed["wakes"].as_array().unwrap().clone()
+        }
+    };
+    assert!(anew("another").await.is_empty(), "it is not that one's");
+    assert!(claim(&hub, HOST).await.is_empty(), "who goes on working keeps its lease");
+    let second = anew(HOST).await.remove(0);
+    assert_eq!((&second["attempt"], &second["handing"]), (&json!(2), &json!("codex_socket")));
+    hub.stop().await;
+}
+
+async fn who_asks_for_what_a_post_asked_for_before_is_not_forgotten(on: On) {
+    let hub = TestHub::with(on, generous());
+    start(&hub, "reviewer", HOST).await;
+    let thread = open(&hub).await;
+    post(&hub, &worker("author"), &thread, "look").await;
+    let first = claim_soon(&hub).await;
+    assert_eq!(first["may_start"], false, "a post alone starts nobody");
+    trigger(&hub, &thread, "reviewer").await;
+    // The host gives up by what it knew; that counts no longer.
+    let late = report(&hub, &first, "failed", json!({ "reason": "no", "final": true })).await;
+    assert_eq!(late["stop"], true);
+    let second = claim(&hub, HOST).await.remove(0);
+    assert_eq!((&second["wake_id"], &second["may_start"]), (&first["wake_id"], &json!(true)));
+    hub.stop().await;
+}
+
+/// What the hub makes of a post, as soon as it has.
+async fn claim_soon(hub: &TestHub) -> Value {
+    let input = json!({ "host": HOST, "wait_ms": 30_000 });
+    hub.ok(&operator(), "claim_wakes", input).await["wakes"][0].clone()
+}
+
 async fn a_wake_is_given_to_one_of_many_who_ask(on: On) {
     let (hub, thread, _) = sleeping(on).await;
     let mut threads = vec![thread];
@@ -278,6 +325,45 @@ async fn a_wake_is_given_to_one_of_many_who_ask(on: On) {
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), threads.len(), "each is given to one");
+    hub.stop().await;
+}
+
+async fn an_agent_that_comes_back_is_told_of_what_nobody_could_tell_it(on: On) {
+    let hub = TestHub::with(on, generous());
+    start(&hub, "reviewer", HOST).await;
+    let thread = open(&hub).await;
+    post(&hub, &worker("author"), &thread, "look").await;
+    let input = json!({ "host": HOST, "wait_ms": 10_000 });
+    let claimed = hub.ok(&operator(), "claim_wakes", input).await;
+    let lost = &claimed["wakes"][0];
+    report(&hub, lost, "failed", json!({ "reason": "nothing_to_resume", "final": true })).await;
+    assert_eq!(wakes(&hub).await[0]["state"], "failed");
+    // The same session says nothing new; another one is another chance.
+    let session = start(&hub, "reviewer", HOST).await;
+    let again = claim(&hub, HOST).await.remove(0);
+    assert_eq!((&again["thread_id"], &again["attempt"]), (&json!(thread), &json!(1)));
+    assert_ne!(again["wake_id"], lost["wake_id"]);
+    beat(&hub, "reviewer", &session, "idle").await;
+    report(&hub, &again, "turn_started", json!({ "lane": "codex_socket" })).await;
+    // Who was told is not told again by coming once more.
+    start(&hub, "reviewer", HOST).await;
+    assert_eq!(wakes(&hub).await.len(), 2);
+    hub.stop().await;
+}
+
+async fn the_session_that_was_being_told_is_always_named(on: On) {
+    let (hub, thread, session) = sleeping(on).await;
+    trigger(&hub, &thread, "reviewer").await;
+    let first = claim(&hub, HOST).await.remove(0);
+    report(&hub, &first, "handing", json!({ "lane": "pty", "session_id": session })).await;
+    hub.clock.advance_ms(30_000);
+    for _ in 0..6 {
+        start(&hub, "reviewer", HOST).await;
+    }
+    let second = claim(&hub, HOST).await.remove(0);
+    let named = second["sessions"].as_array().unwrap();
+    assert_eq!(named.len(), 5);
+    assert!(named.iter().any(|one| one["session_id"] == session.as_str()), "{named:?}");
     hub.stop().await;
 }
 
@@ -341,6 +427,29 @@ async fn a_failed_attempt_is_tried_again_later_and_in_the_end_buried(on: On) {
     report(&hub, &job, "failed", json!({ "final": true })).await;
     let states: Vec<Value> = wakes(&hub).await.iter().map(|w| w["state"].clone()).collect();
     assert_eq!(states, ["failed", "failed"]);
+    hub.stop().await;
+}
+
+async fn a_wake_of_a_post_waits_for_an_agent_that_is_not_there(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let session = start(&hub, "reviewer", HOST).await;
+    beat(&hub, "reviewer", &session, "offline").await;
+    post(&hub, &worker("author"), &thread, "look").await;
+    let job = claim_soon(&hub).await;
+    report(&hub, &job, "failed", json!({ "reason": "nothing_to_resume", "final": true })).await;
+    let wake = wakes(&hub).await.remove(0);
+    assert_eq!((&wake["state"], &wake["why"]), (&json!("deferred"), &json!("nothing_to_resume")));
+    hub.clock.advance_ms(10_000);
+    assert!(claim(&hub, HOST).await.is_empty());
+    let session = start(&hub, "reviewer", HOST).await;
+    beat(&hub, "reviewer", &session, "idle").await;
+    let again = claim(&hub, HOST).await.remove(0);
+    assert_eq!(again["wake_id"], job["wake_id"]);
+    // A return that nobody heard of is found too.
+    report(&hub, &again, "failed", json!({ "reason": "nothing_to_resume", "final": true })).await;
+    hub.clock.advance_ms(30_000);
+    assert_eq!(claim(&hub, HOST).await.len(), 1);
     hub.stop().await;
 }
 

@@ -24,6 +24,14 @@ pub enum ControlError {
     Wrong(String),
 }
 
+impl ControlError {
+    /// Whether nobody is behind the socket any more.
+    pub fn is_gone(&self) -> bool {
+        use io::ErrorKind::{ConnectionRefused, NotFound};
+        matches!(self, Self::Unreachable(error) if matches!(error.kind(), ConnectionRefused | NotFound))
+    }
+}
+
 /// The way to a keeper.
 #[derive(Clone, Debug)]
 pub struct Control {

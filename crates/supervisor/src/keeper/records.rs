@@ -1,6 +1,8 @@
 //! What a keeper has handed to its program, on disk: it outlives the keeper.
 //!
-//! Before the first letter `begun ID` is written, after the last `done ID`.
+//! Before the first letter `begun ID` is written, before Enter `entering ID`, after it `done ID`. So
+//! whoever finds no more than `begun` of a keeper that is gone knows that nothing was sent: the
+//! letters went with the terminal.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,8 +18,10 @@ const NAME: &str = "wakes";
 /// How far a notice has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typed {
-    /// Some of it was sent.
+    /// Some of it was typed.
     Begun,
+    /// All of it was typed, and Enter was about to be pressed.
+    Entering,
     /// All of it was sent.
     Done,
 }
@@ -38,6 +42,7 @@ impl Records {
             let (state, id) = line.split_once(' ')?;
             let state = match state {
                 "begun" => Typed::Begun,
+                "entering" => Typed::Entering,
                 "done" => Typed::Done,
                 _ => return None,
             };
@@ -59,6 +64,7 @@ impl Records {
         }
         let word = match state {
             Typed::Begun => "begun",
+            Typed::Entering => "entering",
             Typed::Done => "done",
         };
         let mut file = File::options().create(true).append(true).mode(0o600).open(&self.path)?;
@@ -79,6 +85,8 @@ mod tests {
         assert_eq!(records.get("wk_1"), None);
         records.write("wk_1", Typed::Begun).unwrap();
         records.write("wk_2", Typed::Begun).unwrap();
+        records.write("wk_1", Typed::Entering).unwrap();
+        assert_eq!(Records::of(folder.path()).get("wk_1"), Some(Typed::Entering));
         records.write("wk_1", Typed::Done).unwrap();
         let again = Records::of(folder.path());
         assert_eq!(again.get("wk_1"), Some(Typed::Done));

@@ -82,16 +82,18 @@ impl AgentCli for PtyCli {
         let keeper = session.keeper.as_ref()?;
         match Control::of(keeper).has_arrived(wake_id).await {
             Ok(arrived) => arrived,
-            Err(_) => recorded(keeper.parent()?, wake_id),
+            Err(error) => recorded(keeper.parent()?, wake_id, error.is_gone()),
         }
     }
 }
 
-/// What a keeper that is gone has left in writing.
-fn recorded(folder: &Path, wake_id: &str) -> Option<bool> {
+/// What a keeper that does not answer has left in writing.
+fn recorded(folder: &Path, wake_id: &str, is_gone: bool) -> Option<bool> {
     match Records::of(folder).get(wake_id) {
         Some(Typed::Done) => Some(true),
-        Some(Typed::Begun) => None,
+        Some(Typed::Entering) => None,
+        // One that is only slow may go on with it.
+        Some(Typed::Begun) => is_gone.then_some(false),
         None => folder.is_dir().then_some(false),
     }
 }

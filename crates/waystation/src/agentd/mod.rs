@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::AgentdArgs;
 use crate::host::{Door, Host, Installed};
 use crate::paths::Place;
-use crate::{logs, output, owner};
+use crate::{logs, output, owner, reach};
 use remote::Remote;
 pub(crate) use saved::Saved;
 
@@ -36,12 +36,11 @@ pub(crate) async fn run(place: &Place, args: &AgentdArgs) -> Result<ExitCode> {
     if place.database().exists() {
         bail!("{} is the folder of a hub; give agentd one of its own with --data", place.shown());
     }
-    let Some(_lock) = owner::try_lock(&place.lock_file())? else {
-        if args.on_demand {
-            // Two clients started one each; the other one won.
-            return Ok(ExitCode::SUCCESS);
-        }
-        bail!("another process owns {}", place.shown());
+    let _lock = match (owner::try_lock(&place.lock_file())?, args.on_demand) {
+        (Some(lock), _) => lock,
+        // Two clients started one each; the other one won.
+        (None, true) => return Ok(ExitCode::SUCCESS),
+        (None, false) => reach::take_over(place, &config.workspace).await?,
     };
     let saved = Saved::settle(place, args)?;
     let remote = Arc::new(Remote::new(&saved, place.environment.clone())?);
@@ -49,7 +48,8 @@ pub(crate) async fn run(place: &Place, args: &AgentdArgs) -> Result<ExitCode> {
     let info = OwnerInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
-        url: Some(saved.hub.clone()),
+        // Whoever started one on purpose takes over from one that was started on demand.
+        url: (!args.on_demand).then(|| saved.hub.clone()),
     };
     let asked = Owner { info, stop: CancellationToken::new() };
     let sockets = place.sockets()?;
@@ -80,7 +80,7 @@ fn own_token(saved: &Saved, environment: &crate::config::Environment) -> Result<
     let Some(path) = &saved.token_file else {
         return environment.token().context(
             "agentd needs a token: name its file with --token-file.\n  On the hub: waystation token issue \
-             --agent NAME --role service --scope agents:host --scope sessions:write",
+             --agent NAME --role service --scope agents:host",
         );
     };
     let text = std::fs::read_to_string(path)

@@ -163,8 +163,15 @@ impl<C: Clis> Host<C> {
         drop(works);
         let (host, stop) = (Arc::clone(self), stop.clone());
         jobs.spawn(async move {
-            Run::new(&host, &work, &stop).to_the_end(&turn).await;
-            host.works.lock().remove(&work.wake_id);
+            loop {
+                let attempt = Run::new(&host, &work, &stop).to_the_end(&turn).await;
+                let mut works = host.works.lock();
+                // It may have been handed out anew at the last moment.
+                if stop.is_cancelled() || work.job().attempt <= attempt {
+                    works.remove(&work.wake_id);
+                    break;
+                }
+            }
             drop(turn);
             host.agents.lock().retain(|_, turn| Arc::strong_count(turn) > 1);
         });

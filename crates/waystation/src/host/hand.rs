@@ -1,13 +1,13 @@
 //! Handing a notice over: the hub knows of it before and after, whatever happens in between.
 
 use supervisor::{AgentCli, Handed, Ladder, Lane, LaneError, Notice, Outcome, Session};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::children::{Child, Running};
 use super::identity::{self, Who};
 use super::job::Job;
 use super::lanes::Clis;
-use super::limits::{HAND_PATIENCE, TURN_PATIENCE};
+use super::limits::{ENDED_LOOK_EVERY, HAND_PATIENCE, TURN_PATIENCE};
 use super::reports::{Heard, Report};
 use super::run::{Next, Run};
 
@@ -33,9 +33,10 @@ impl<C: Clis> Run<'_, C> {
     pub(super) async fn hand(&self, ladder: &mut Ladder, target: Target<'_, C::Cli>) -> Next {
         let Target { cli, lane, session, notice, .. } = target;
         let handing = Report::handing(lane, target.name());
-        if self.tell(&handing).await != Heard::GoOn {
+        let heard = self.tell(&handing).await;
+        if heard != Heard::GoOn {
             self.abandon(target.child).await;
-            return Next::Done;
+            return if heard == Heard::Anew { Next::GoOn } else { Next::Done };
         }
         let hand = timeout(HAND_PATIENCE, cli.hand(lane, session, notice));
         let too_long = || LaneError::Unsure { lane, why: "it took too long".to_owned() };
@@ -73,9 +74,11 @@ impl<C: Clis> Run<'_, C> {
         // Whether or not the wake is still wanted, it was handed over; and even a host that is to
         // stop says so, for it may not be there to be asked later.
         self.tell_at_last(&Report::handed(lane, &name)).await;
+        let said = Report::handed(lane, &name);
         let began = cli.turn_began(lane, session, notice, handed, TURN_PATIENCE);
         let began = tokio::select! {
             began = began => began,
+            () = self.until_ended(&said) => return,
             () = self.stop.cancelled() => false,
         };
         let after = after(session, handed);
@@ -84,6 +87,17 @@ impl<C: Clis> Run<'_, C> {
         } else {
             let (wake, lane) = (&self.work.wake_id, lane.name());
             tracing::warn!(%wake, lane, "no turn was seen to begin");
+        }
+    }
+
+    /// Waits until the wake needs nobody any more: an agent that has read what it was woken for has
+    /// begun its turn, whether that was seen or not, and may be woken for something else.
+    async fn until_ended(&self, said: &Report) {
+        loop {
+            sleep(ENDED_LOOK_EVERY).await;
+            if self.tell(said).await == Heard::LetGo {
+                return;
+            }
         }
     }
 

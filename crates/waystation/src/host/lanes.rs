@@ -82,7 +82,7 @@ impl Clis for Installed {
 }
 
 /// Codex' own folder: `$CODEX_HOME`, or `.codex` in the person's.
-fn codex_home() -> PathBuf {
+pub(crate) fn codex_home() -> PathBuf {
     let named = std::env::var_os("CODEX_HOME").filter(|path| !path.is_empty());
     let of_person = || std::env::home_dir().unwrap_or_default().join(".codex");
     named.map_or_else(of_person, PathBuf::from)

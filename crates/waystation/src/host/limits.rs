@@ -22,6 +22,8 @@ pub(super) const BUSY_LOOK_EVERY: Duration = Duration::from_secs(1);
 pub(super) const QUEUE_LOOK_MS: i64 = 15_000;
 /// How long a turn may take to begin after its notice was handed over.
 pub(super) const TURN_PATIENCE: Duration = Duration::from_secs(30);
+/// How often the hub is asked meanwhile whether the wake has ended.
+pub(super) const ENDED_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a look at a session may take.
 pub(super) const LOOK_PATIENCE: Duration = Duration::from_secs(10);
 /// How long the records may take to say whether a notice arrived.

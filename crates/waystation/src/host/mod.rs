@@ -18,4 +18,4 @@ mod run;
 
 pub(crate) use claims::{Host, has_keepers};
 pub(crate) use door::Door;
-pub(crate) use lanes::Installed;
+pub(crate) use lanes::{Installed, codex_home};

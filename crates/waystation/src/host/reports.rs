@@ -80,6 +80,8 @@ pub(super) enum Heard {
     GoOn,
     /// The wake is no longer wanted, or somebody else has it.
     LetGo,
+    /// The hub has handed the wake out anew, to this host: what was decided is to be decided again.
+    Anew,
     /// The host was told to stop before the hub could be asked.
     Stopping,
 }
@@ -118,29 +120,29 @@ impl Work {
         report: &Report,
         stop: &CancellationToken,
     ) -> Heard {
-        loop {
-            let attempt = self.job().attempt;
-            let input = report.json(&self.wake_id, attempt);
-            let heard = match door.insist("report_wake", &input, stop).await {
-                None => return Heard::Stopping,
-                Some(Ok(answer)) => match answer.get("stop").and_then(Value::as_bool) {
-                    Some(true) => Heard::LetGo,
-                    _ => Heard::GoOn,
-                },
-                Some(Err(error)) => {
-                    let (wake, state) = (&self.wake_id, report.state);
-                    tracing::warn!(%wake, state, %error, "a report was not taken");
-                    match error {
-                        CallError::Away(_) => Heard::Stopping,
-                        CallError::Refused(_) => Heard::LetGo,
-                    }
+        let attempt = self.job().attempt;
+        let input = report.json(&self.wake_id, attempt);
+        let heard = match door.insist("report_wake", &input, stop).await {
+            None => return Heard::Stopping,
+            Some(Ok(answer)) => match answer.get("stop").and_then(Value::as_bool) {
+                Some(true) => Heard::LetGo,
+                _ => Heard::GoOn,
+            },
+            Some(Err(error)) => {
+                let (wake, state) = (&self.wake_id, report.state);
+                tracing::warn!(%wake, state, %error, "a report was not taken");
+                match error {
+                    CallError::Away(_) => Heard::Stopping,
+                    CallError::Refused(_) => Heard::LetGo,
                 }
-            };
-            // It was handed out anew while the report of the old attempt was under way.
-            if heard == Heard::LetGo && self.job().attempt != attempt {
-                continue;
             }
-            return heard;
-        }
+        };
+        let is_anew = heard == Heard::LetGo && self.job().attempt != attempt;
+        if is_anew { Heard::Anew } else { heard }
+    }
+
+    /// Reports what has happened, whichever attempt it was that did it.
+    pub(super) async fn tell_fact(&self, door: &Door, report: &Report, stop: &CancellationToken) {
+        while self.tell(door, report, stop).await == Heard::Anew {}
     }
 }

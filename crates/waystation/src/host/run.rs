@@ -50,24 +50,27 @@ impl<'a, C: Clis> Run<'a, C> {
         Self { host, work, stop, waits_since_ms: parking_lot::Mutex::default() }
     }
 
-    /// Works on the wake as soon as nobody else works on one of the same agent.
-    pub(super) async fn to_the_end(&self, turn: &Mutex<()>) {
+    /// Works on the wake as soon as nobody else works on one of the same agent; answers the attempt
+    /// that it worked on last.
+    pub(super) async fn to_the_end(&self, turn: &Mutex<()>) -> i64 {
         let waiting = Report::deferred(TURN_RUNNING, None);
         let _turn = tokio::select! {
             turn = self.keeping(&waiting, turn.lock()) => turn,
-            () = self.stop.cancelled() => return,
+            () = self.stop.cancelled() => return self.work.job().attempt,
         };
-        let job = self.work.job();
+        let mut job = self.work.job();
         let mut ladder = Ladder::new(job.terms(), job.handing(), job.deferred_since_ms());
         while !self.stop.is_cancelled() {
-            if matches!(self.step(&mut ladder).await, Next::Done) {
-                return;
+            job = self.work.job();
+            ladder.renew(job.terms());
+            if matches!(self.step(&mut ladder, &job).await, Next::Done) {
+                break;
             }
         }
+        job.attempt
     }
 
-    async fn step(&self, ladder: &mut Ladder) -> Next {
-        let job = &*self.work.job();
+    async fn step(&self, ladder: &mut Ladder, job: &Job) -> Next {
         let known = self.look(job).await;
         let now_ms = self.now_ms();
         let named: Vec<(&str, &Candidate)> =
@@ -88,18 +91,21 @@ impl<'a, C: Clis> Run<'a, C> {
             }
             // The hub hands it out again then, to whoever can reach the agent by that time.
             Step::Defer { until_ms, reason } => {
-                self.tell(&Report::deferred(reason, Some(until_ms))).await;
-                Next::Done
+                self.decide(&Report::deferred(reason, Some(until_ms))).await
             }
             Step::Queue { reason } => {
                 let until_ms = now_ms.saturating_add(QUEUE_LOOK_MS);
-                self.tell(&Report::deferred(reason, Some(until_ms))).await;
-                Next::Done
+                self.decide(&Report::deferred(reason, Some(until_ms))).await
             }
-            Step::Fail { reason, is_final } => {
-                self.tell(&Report::failed(reason, is_final)).await;
-                Next::Done
-            }
+            Step::Fail { reason, is_final } => self.decide(&Report::failed(reason, is_final)).await,
+        }
+    }
+
+    /// Lets go of the wake with this word, unless the hub has just handed it out anew.
+    async fn decide(&self, report: &Report) -> Next {
+        match self.tell(report).await {
+            Heard::Anew => Next::GoOn,
+            Heard::GoOn | Heard::LetGo | Heard::Stopping => Next::Done,
         }
     }
 
@@ -216,13 +222,13 @@ impl<'a, C: Clis> Run<'a, C> {
     /// Says what has happened, even at the end.
     pub(super) async fn tell_at_last(&self, report: &Report) {
         let never = CancellationToken::new();
-        let told = self.work.tell(&self.host.door, report, &never);
+        let told = self.work.tell_fact(&self.host.door, report, &never);
         let at_the_end = async {
             self.stop.cancelled().await;
             sleep(ANSWER_PATIENCE).await;
         };
         tokio::select! {
-            _ = told => {}
+            () = told => {}
             () = at_the_end => {}
         }
     }
@@ -242,6 +248,7 @@ impl<'a, C: Clis> Run<'a, C> {
     async fn pause(&self, said: &Report, pause: Duration) -> Next {
         match self.tell(said).await {
             Heard::GoOn => self.keeping(said, self.pause_for(pause)).await,
+            Heard::Anew => Next::GoOn,
             Heard::LetGo | Heard::Stopping => Next::Done,
         }
     }

@@ -69,3 +69,54 @@ impl Desk {
             .replace(&self.home.path().display().to_string(), "~")
     }
 }
+
+/// A command at a terminal of its own.
+pub(crate) struct AtTerminal {
+    child: std::process::Child,
+    terminal: std::fs::File,
+    /// Everything it printed so far.
+    pub(crate) shown: String,
+}
+
+impl AtTerminal {
+    /// Starts a command; what is typed waits until it asks.
+    pub(crate) fn start(mut command: Command, typed: &str) -> Self {
+        use rustix::pty::OpenptFlags;
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let terminal = rustix::pty::openpt(flags).unwrap();
+        rustix::pty::unlockpt(&terminal).unwrap();
+        let inside = rustix::pty::ioctl_tiocgptpeer(&terminal, flags).unwrap();
+        rustix::io::write(&terminal, typed.as_bytes()).unwrap();
+        command.env("TERM", "xterm-256color");
+        command.stdin(inside.try_clone().unwrap()).stdout(inside.try_clone().unwrap());
+        let child = command.stderr(inside).spawn().unwrap();
+        Self { child, terminal: terminal.into(), shown: String::new() }
+    }
+
+    /// Reads until this is shown.
+    pub(crate) fn until(&mut self, words: &str) {
+        while !self.shown.contains(words) {
+            assert!(self.read(), "{words:?} was never shown: {}", self.shown);
+        }
+    }
+
+    /// Interrupts it.
+    pub(crate) fn interrupt(&self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    }
+
+    /// Reads to the end, and answers the exit code.
+    pub(crate) fn end(&mut self) -> i32 {
+        while self.read() {}
+        self.child.wait().unwrap().code().unwrap_or(-1)
+    }
+
+    /// Reads a little; `false` when nobody is left who could write.
+    fn read(&mut self) -> bool {
+        let mut buffer = [0; 4_096];
+        let count = std::io::Read::read(&mut self.terminal, &mut buffer).unwrap_or(0);
+        self.shown.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        count > 0
+    }
+}

@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::agent_programs::AtTerminal;
 use crate::program::{Home, Up};
 
 /// How often five seconds are waited for what the hub does at once.
@@ -143,6 +144,17 @@ fn watching_tells_a_script_of_every_change() {
     assert_eq!(watch.wait().unwrap().code(), Some(0));
     let ran = home.run(&["agents", "--watch"]);
     assert!(ran.stderr.contains("--watch --json"), "{}", ran.stderr);
+}
+
+#[test]
+fn watching_has_a_screen_of_its_own_and_gives_the_other_one_back() {
+    let (home, _up) = with_coder();
+    let mut watch = AtTerminal::start(home.command(&["agents", "--watch"]), "");
+    watch.until("Ctrl-C ends");
+    assert!(watch.shown.starts_with("\x1b[?1049h") && watch.shown.contains("coder"));
+    watch.interrupt();
+    assert_eq!(watch.end(), 0);
+    assert!(watch.shown.ends_with("\x1b[?25h\x1b[?1049l"), "{:?}", watch.shown);
 }
 
 #[test]

@@ -395,6 +395,18 @@ fn codex_is_heard_by_its_hooks_and_by_its_notify_which_goes_on_to_the_next() {
         format!("printf '%s' \"$*\" > {0}.part; mv {0}.part {0}", heard.display()),
     )
     .unwrap();
+    let rollouts = claude.home.path().join(".codex/sessions/2026/11/15");
+    std::fs::create_dir_all(&rollouts).unwrap();
+    let rollout = rollouts.join(format!("rollout-2026-11-15T15-55-49-{SESSION}.jsonl"));
+    std::fs::write(rollout, "{\"type\":\"session_meta\",\"payload\":{}}\n").unwrap();
+    // A thread that Codex opened for itself, and did not write down.
+    let aside = SESSION.replace(['1', '2', '3'], "4");
+    let of_itself =
+        json!({ "type": "agent-turn-complete", "thread-id": aside, "turn-id": "0", "cwd": "/srv" });
+    let words = ["hook", "codex-notify", "--as", "coder", &of_itself.to_string()];
+    assert_eq!(ended(start(claude.command(&words), "")).code, 0);
+    assert_eq!(claude.session()["status"], "active", "the session is still at work");
+
     let said = json!({ "type": "agent-turn-complete", "thread-id": SESSION, "turn-id": "1", "cwd": "/srv" });
     let (next, said) = (next.display().to_string(), said.to_string());
     let words =

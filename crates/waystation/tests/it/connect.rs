@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
-use crate::agent_programs::Desk;
+use crate::agent_programs::{AtTerminal, Desk};
 
 const CODEX: &str = ".codex/config.toml";
 const SERVERS: &str = ".claude.json";
@@ -50,7 +50,7 @@ fn a_second_run_has_nothing_to_do_and_undoing_gives_everything_back() {
     let ran = desk.run(&["connect", "--yes"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("✔ codex 0.166.0") && ran.stdout.contains("✔ claude 2.1.325"));
-    assert!(ran.stdout.contains("trust the hooks"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Hooks need review"), "{}", ran.stdout);
     let mode = std::fs::metadata(desk.path(CODEX)).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
     assert_eq!((copies(&desk, ".codex"), copies(&desk, ".claude"), copies(&desk, ".")), (1, 1, 1));
@@ -185,4 +185,18 @@ fn the_notification_that_was_there_is_still_called() {
     {
         std::thread::yield_now();
     }
+}
+
+#[test]
+fn a_person_is_asked_and_no_means_no() {
+    let desk = Desk::new();
+    let mut asked = AtTerminal::start(desk.command(&["connect", "codex"]), "n\n");
+    assert_eq!(asked.end(), 1);
+    assert!(asked.shown.contains("Make these changes? [y/N]"), "{}", asked.shown);
+    assert!(asked.shown.contains("nothing was changed"), "{}", asked.shown);
+    assert!(asked.shown.contains("\x1b[32m+[mcp_servers.waystation]\x1b[0m"), "{}", asked.shown);
+    assert!(!desk.path(CODEX).exists());
+    let mut asked = AtTerminal::start(desk.command(&["connect", "codex"]), "y\n");
+    assert_eq!(asked.end(), 0, "{}", asked.shown);
+    assert!(desk.path(CODEX).exists());
 }

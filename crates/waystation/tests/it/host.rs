@@ -31,7 +31,7 @@ fn an_agent_without_a_session_is_started_anew_reads_and_acknowledges() {
     let starts = stand_in::lines(&home, "starts");
     assert_eq!(starts.len(), 1, "{starts:?}");
     assert!(starts[0].starts_with(&format!("start {id} --session-id reader sess_")), "{starts:?}");
-    assert_eq!(stand_in::lines(&home, "reads"), [format!("read {id} 1")]);
+    assert_eq!(stand_in::so_many_lines(&home, "reads", 1), [format!("read {id} 1")]);
     assert_eq!(up.stop(), 0);
 }
 
@@ -57,7 +57,7 @@ fn an_ended_session_is_resumed_and_a_running_one_is_waited_for() {
     stand_in::let_go(&home, "hold-turn");
     stand_in::until_state(&operator, &second, "read");
     stand_in::until_state(&operator, &third, "read");
-    assert_eq!(stand_in::lines(&home, "reads").len(), 3);
+    assert_eq!(stand_in::so_many_lines(&home, "reads", 3).len(), 3);
     assert_eq!(up.stop(), 0);
 }
 

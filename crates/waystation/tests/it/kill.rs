@@ -155,14 +155,15 @@ pub(crate) fn audit_verifies(home: &Home) {
 }
 
 /// Chance, so that every run kills at other moments.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(RandomState::new().build_hasher().finish() | 1)
     }
 
-    fn below(&mut self, limit: u64) -> u64 {
+    /// A number below this one.
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -44,3 +44,4 @@ mod signals;
 mod stand_in;
 mod stdio;
 mod trace;
+mod wake_kill;

@@ -80,6 +80,13 @@ pub(crate) fn lines(home: &Home, file: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// The same, once there are so many.
+pub(crate) fn so_many_lines(home: &Home, file: &str, count: usize) -> Vec<String> {
+    until(&format!("there are {count} {file}"), || {
+        Some(lines(home, file)).filter(|lines| lines.len() >= count)
+    })
+}
+
 /// Holds the stand-in at a place, until it is let go.
 pub(crate) fn hold(home: &Home, place: &str) {
     std::fs::write(home.path().join(place), "").unwrap();
@@ -103,20 +110,27 @@ pub(crate) fn wakes(client: &Client, thread: &str) -> Vec<Value> {
 
 /// Waits until the newest wake about a thread stands so.
 pub(crate) fn until_state(client: &Client, thread: &str, state: &str) -> Value {
-    until(&format!("the wake is {state}"), || {
-        wakes(client, thread).into_iter().next().filter(|wake| wake["state"] == state)
-    })
+    let mut last = Value::Null;
+    let found = seek(|| {
+        last = wakes(client, thread).into_iter().next().unwrap_or_default();
+        (last["state"] == state).then(|| last.clone())
+    });
+    found.unwrap_or_else(|| panic!("the wake never was {state}: {last}"))
 }
 
 /// Asks again and again until there is an answer.
-pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until<T>(what: &str, ask: impl FnMut() -> Option<T>) -> T {
+    seek(ask).unwrap_or_else(|| panic!("it never came about that {what}"))
+}
+
+fn seek<T>(mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     #[expect(clippy::disallowed_methods, reason = "a test that waits too long must end")]
     let start = Instant::now();
-    loop {
+    while start.elapsed() < PATIENCE {
         if let Some(answer) = ask() {
-            return answer;
+            return Some(answer);
         }
-        assert!(start.elapsed() < PATIENCE, "it never came about that {what}");
         std::thread::park_timeout(Duration::from_millis(20));
     }
+    None
 }

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::program::Home;
+use crate::stand_in;
 
 /// Longer than anything here takes; whoever says nothing for so long hangs.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -173,4 +174,33 @@ fn an_embedded_hub_needs_the_folder_for_itself() {
     assert!(second.stderr.contains("leave --embedded out"), "{}", second.stderr);
     assert_eq!(ada.end(), 0);
     assert!(home.ok(&["threads"]).contains("inside"));
+}
+
+#[test]
+fn a_bridge_outlives_its_token_as_long_as_the_file_holds_a_fresh_one() {
+    let home = Home::new();
+    let issue = |session: &str, ttl: &str| {
+        let args = ["token", "issue", "--agent", "codex", "--session", session, "--ttl", ttl];
+        home.ok(&args)
+    };
+    let file = home.path().join("token");
+    std::fs::write(&file, issue("old", "2s")).unwrap();
+    let mut command = home.command(&["mcp"]);
+    // What the file holds comes before what was given at the start.
+    command.env("WAYSTATION_TOKEN", "x.y.z").env("WAYSTATION_TOKEN_FILE", &file);
+    let mut codex = Client::start(command);
+    std::fs::write(&file, issue("new", "1h")).unwrap();
+    let sessions = |codex: &mut Client| {
+        codex.tool("heartbeat_session", &json!({ "runtime": "codex_cli" }));
+        let listed = codex.tool("list_sessions", &json!({}));
+        let sessions = listed["sessions"].as_array().unwrap().iter();
+        sessions.map(|session| session["session_id"].as_str().unwrap().to_owned()).collect()
+    };
+    let first: Vec<String> = sessions(&mut codex);
+    assert_eq!(first, ["old"]);
+    stand_in::until("the bridge has greeted again", || {
+        let now: Vec<String> = sessions(&mut codex);
+        now.contains(&"new".to_owned()).then_some(())
+    });
+    assert_eq!(codex.end(), 0);
 }

@@ -42,7 +42,7 @@ impl Keeper {
             Request::Say { wake_id, text } => self.say(wake_id, &text),
             Request::HasArrived { wake_id } => match self.records.get(&wake_id) {
                 Some(Typed::Done) => Answer::Is(true),
-                Some(Typed::Begun) => Answer::Unsure("it was begun".to_owned()),
+                Some(Typed::Begun | Typed::Entering) => Answer::Unsure("it was begun".to_owned()),
                 None => Answer::Is(false),
             },
             Request::Turn(wake_id) => {
@@ -140,7 +140,9 @@ impl Keeper {
         }
         match self.records.get(&notice.wake_id) {
             Some(Typed::Done) => return Some(Answer::Done),
-            Some(Typed::Begun) => return Some(Answer::Unsure("it was begun before".to_owned())),
+            Some(Typed::Begun | Typed::Entering) => {
+                return Some(Answer::Unsure("it was begun before".to_owned()));
+            }
             None => {}
         }
         if self.standing != Standing::Running || self.ending.is_some() {

@@ -173,8 +173,12 @@ impl Keeper {
         }
         let Some(typing) = self.typing.take() else { return };
         let answer = if next == Next::Enter {
-            terminal.type_keys(b"\r");
-            match self.records.write(&typing.wake_id, Typed::Done) {
+            let written = self.records.write(&typing.wake_id, Typed::Entering);
+            let sent = written.and_then(|()| {
+                terminal.type_keys(b"\r");
+                self.records.write(&typing.wake_id, Typed::Done)
+            });
+            match sent {
                 Ok(()) => Answer::Done,
                 Err(error) => Answer::Unsure(error.to_string()),
             }

@@ -26,3 +26,9 @@ pub use command::bare;
 pub use socket::shared_socket;
 pub use thread_id::ThreadId;
 pub use version::{Abilities, Version};
+
+/// Whether a thread is a session of somebody's. Codex also opens threads for itself, such as to find a
+/// title for a task, and writes none of them down; and an agent opens some for its helpers.
+pub fn is_session(home: &std::path::Path, id: &ThreadId) -> bool {
+    rollout::find(home, id, None, rollout::Age::Any).is_some_and(|found| rollout::is_main(&found))
+}

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::rows;
 use crate::cli::Global;
-use crate::commands::call;
+use crate::commands::{call, doctor};
 use crate::paint::Paint;
 use crate::paths::Place;
 use crate::{output, surroundings};
@@ -25,6 +25,7 @@ pub(super) async fn run(place: &Place, global: &Global) -> Result<()> {
 
 /// The table, or what to do when it would be empty.
 pub(super) fn lines(answer: &Value, width: usize, paint: Paint) -> Vec<String> {
+    let answer = &without_probes(answer);
     if rows::list(answer, "agents").is_empty() {
         return vec![
             "nobody is here yet".to_owned(),
@@ -33,4 +34,31 @@ pub(super) fn lines(answer: &Value, width: usize, paint: Paint) -> Vec<String> {
         ];
     }
     rows::agents_table(answer).lines(width, paint)
+}
+
+/// Leaves out the throw-away sessions of `waystation doctor` that are over.
+fn without_probes(answer: &Value) -> Value {
+    let is_over = |agent: &Value| {
+        let text = |key: &str| agent.get(key).and_then(Value::as_str).unwrap_or_default();
+        text("agent_id").starts_with(doctor::PROBE_PREFIX) && text("status") == "offline"
+    };
+    let agents = rows::list(answer, "agents").iter().filter(|agent| !is_over(agent));
+    json!({ "agents": agents.collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_that_is_over_is_not_shown() {
+        let answer = json!({ "agents": [
+            { "agent_id": "doctor-codex", "status": "offline" },
+            { "agent_id": "doctor-claude", "status": "idle" },
+            { "agent_id": "coder", "status": "offline" },
+        ] });
+        let shown = lines(&answer, 100, Paint::plain()).join("\n");
+        assert!(!shown.contains("doctor-codex"), "{shown}");
+        assert!(shown.contains("doctor-claude") && shown.contains("coder"), "{shown}");
+    }
 }

@@ -88,7 +88,7 @@ fn frame(answer: &Value, width: usize, height: usize) -> String {
     }
     lines.push(String::new());
     lines.push("Ctrl-C ends".to_owned());
-    format!("\x1b[H{}\x1b[K\x1b[J", lines.join("\x1b[K\r\n"))
+    format!("\x1b[H{}\x1b[K\x1b[J", lines.join("\x1b[K\n"))
 }
 
 struct Screen;

@@ -11,14 +11,16 @@ use super::station::{Station, is_our_line};
 use super::{Edited, Scope};
 
 /// The events that say what a session is doing.
-pub(super) const EVENTS: [&str; 5] =
-    ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "Notification"];
-/// The events after which a session has nothing to do and can be woken.
-const IDLE_EVENTS: [&str; 2] = ["SessionStart", "Stop"];
+pub(super) const EVENTS: [&str; 6] =
+    ["SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "Notification", "PermissionRequest"];
+/// The events that leave somebody waiting for a wake. A turn that a person breaks off ends without
+/// `Stop`, so whoever is to wait after it is there from its beginning; the hub holds wakes until then.
+const WAITING_EVENTS: [&str; 3] = ["SessionStart", "UserPromptSubmit", "Stop"];
 /// A report that takes longer would hold a person up.
 const REPORT_SECONDS: u32 = 10;
-/// A day: Claude Code ends the waiting then, and the next turn's end begins it anew.
-const WAIT_SECONDS: u32 = 86_400;
+/// Three weeks, about as long as its timers count: Claude Code ends the waiting then, and the next turn
+/// begins it anew.
+const WAIT_SECONDS: u32 = 2_000_000;
 
 /// A permission for every tool of the hub.
 const TOOLS: &str = "mcp__waystation";
@@ -45,7 +47,7 @@ fn wanted(event: &str, station: &Station) -> Group {
     let line = station.line(&["hook", "claude"]);
     let report = Hook { r#type: "command", command: line, wakes: false, timeout: REPORT_SECONDS };
     let mut hooks = vec![report];
-    if IDLE_EVENTS.contains(&event) {
+    if WAITING_EVENTS.contains(&event) {
         let command = station.line(&["wait"]);
         hooks.push(Hook { r#type: "command", command, wakes: true, timeout: WAIT_SECONDS });
     }
@@ -200,6 +202,6 @@ mod tests {
         let other = Station { agent: "reviewer".to_owned(), ..station() };
         let again = connect(&connected.text, &other, Scope::User).unwrap();
         assert!(!again.text.contains("coder") && again.text.contains("--as reviewer"));
-        assert_eq!(again.text.matches("asyncRewake").count(), 2);
+        assert_eq!(again.text.matches("asyncRewake").count(), 3);
     }
 }

@@ -50,7 +50,20 @@ pub(super) fn disconnect(text: &str, made: Option<&Changes>) -> Result<Edited> {
         unset_hook(&mut document, event);
     }
     drop_empty(&mut document, "hooks");
+    if document.get("hooks").is_some_and(|hooks| hooks.get("state").is_some()) {
+        left.push("hooks.state, where Codex itself marks what you trust, stays".into());
+    }
     Ok(Edited { text: document.to_string(), changes: Changes::default(), left })
+}
+
+/// Whether Codex has marked a hook of each event as trusted; it keeps the marks in the same file.
+pub(super) fn are_hooks_trusted(text: &str) -> bool {
+    let Ok(table) = text.parse::<toml::Table>() else { return false };
+    let marks = table.get("hooks").and_then(|hooks| hooks.get("state")?.as_table());
+    let marks: Vec<&str> =
+        marks.into_iter().flat_map(|marks| marks.keys().map(String::as_str)).collect();
+    let names = ["session_start", "user_prompt_submit", "stop", "session_end"];
+    names.iter().all(|name| marks.iter().any(|mark| mark.contains(&format!(":{name}:"))))
 }
 
 fn set_server(document: &mut DocumentMut, station: &Station, changes: &mut Changes) -> Result<()> {

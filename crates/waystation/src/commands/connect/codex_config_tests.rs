@@ -100,3 +100,16 @@ fn a_project_gets_no_notification() {
     assert!(!connected.text.contains("notify ="), "{}", connected.text);
     assert!(connected.text.contains("[mcp_servers.waystation]"), "{}", connected.text);
 }
+
+#[test]
+fn trust_is_read_where_codex_writes_it() {
+    let connected = connect("", &station(), Scope::User).unwrap().text;
+    assert!(!are_hooks_trusted(&connected));
+    let marks = ["session_start", "user_prompt_submit", "stop", "session_end"]
+        .map(|name| format!("[hooks.state.\"/h/config.toml:{name}:0:0\"]\ntrusted_hash = \"x\"\n"));
+    let trusted = format!("{connected}\n{}", marks.concat());
+    assert!(are_hooks_trusted(&trusted));
+    assert_eq!(connect(&trusted, &station(), Scope::User).unwrap().text, trusted);
+    let gone = disconnect(&trusted, None).unwrap();
+    assert_eq!(gone.left.len(), 1, "{:?}", gone.left);
+}

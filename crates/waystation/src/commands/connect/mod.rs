@@ -16,7 +16,7 @@ mod station;
 
 use edited::{Edited, drop_if_empty};
 use plan::Scope;
-pub(crate) use plan::{Connected, is_connected};
+pub(crate) use plan::{Connected, codex_trusts_hooks, is_connected};
 pub(crate) use run::{run, unusual};
 
 #[cfg(test)]

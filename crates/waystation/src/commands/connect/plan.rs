@@ -185,6 +185,13 @@ pub(crate) fn is_connected(
     })
 }
 
+/// Whether Codex has asked the person about our hooks, and was told to run them.
+pub(crate) fn codex_trusts_hooks() -> bool {
+    let file = AgentClient::Codex.folder().map(|folder| folder.join("config.toml"));
+    let text = file.and_then(|file| files::read(&file)).ok().flatten();
+    text.is_some_and(|text| codex_config::are_hooks_trusted(&text))
+}
+
 /// The agent whom our lines in a file name.
 fn agent_in(kind: Kind, text: &str) -> Option<String> {
     match kind {

@@ -91,9 +91,9 @@ fn notes(work: &Work, direction: Direction) -> Vec<String> {
         ));
     }
     notes.push(match work.client {
-        AgentClient::Codex => "Codex asks once, in its own window, whether it should trust the \
-                               hooks: say yes. Until then it is woken all the same, only its \
-                               idling is noticed later."
+        AgentClient::Codex => "When Codex starts next it says “Hooks need review”: choose “Trust \
+                               all and continue”. Without that it is woken too, but the hub learns \
+                               later what it is doing."
             .to_owned(),
         AgentClient::Claude => {
             "Sessions that run already do not have the hooks; start them anew.".to_owned()

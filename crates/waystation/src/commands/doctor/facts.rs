@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use edge::local::OwnerInfo;
 
 use crate::cli::AgentClient;
-use crate::commands::connect::{Connected, is_connected, unusual};
+use crate::commands::connect::{Connected, codex_trusts_hooks, is_connected, unusual};
 use crate::commands::programs::{self, Installed};
 use crate::paths::Place;
 use crate::{reach, surroundings};
@@ -24,6 +24,8 @@ pub(super) struct ProgramFacts {
     pub(super) installed: Option<Installed>,
     /// Whether its files call this program, or why that cannot be told.
     pub(super) connected: Result<Connected, String>,
+    /// Whether the program runs our hooks, where it asks the person first.
+    pub(super) hooks_are_trusted: Option<bool>,
 }
 
 /// Asks the hub; one is started where none runs, as for every command.
@@ -42,7 +44,9 @@ pub(super) async fn hub(place: &Place) -> HubFacts {
 pub(super) async fn program(place: &Place, client: AgentClient) -> ProgramFacts {
     let installed = programs::find(client).await;
     let connected = connected(place, client).map_err(|error| format!("{error:#}"));
-    ProgramFacts { client, installed, connected }
+    let is_asked = matches!(connected, Ok(Connected::As(_))) && client == AgentClient::Codex;
+    let hooks_are_trusted = is_asked.then(codex_trusts_hooks);
+    ProgramFacts { client, installed, connected, hooks_are_trusted }
 }
 
 fn connected(place: &Place, client: AgentClient) -> anyhow::Result<Connected> {

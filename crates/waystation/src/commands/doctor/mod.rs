@@ -6,4 +6,5 @@ mod report;
 mod run;
 mod window;
 
+pub(crate) use probe::PROBE_PREFIX;
 pub(crate) use run::run;

@@ -15,8 +15,12 @@ use crate::commands::agents::latency_ms;
 use crate::paths::Place;
 use crate::{failure, reach, surroundings};
 
+/// How the names of throw-away agents begin.
+pub(crate) const PROBE_PREFIX: &str = "doctor-";
 /// Between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Programs paint before they ask: a session counts as ready when so many looks found it so.
+const LOOKS_READY: usize = 15;
 /// What the woken agent reads, if it comes so far.
 const WORDS: &str = "waystation doctor: this is a test of waking you. Acknowledge it with ack_read, do \
                      nothing else, and end your turn.";
@@ -45,10 +49,11 @@ async fn try_wake(place: &Place, client: AgentClient, patience: Duration) -> Res
     let config = place.config()?;
     let greeting = reach::person(&place.environment, &config.workspace);
     let mut hub = reach::connect(place, &greeting).await?;
-    let agent = format!("doctor-{}", client.command());
+    let agent = format!("{PROBE_PREFIX}{}", client.command());
     let folder = work_folder(place)?;
     let window = open(place, client, &agent, &folder)?;
-    let mut probe = Probe { hub: &mut hub, window, agent, patience };
+    let quiet = Duration::from_secs(config.wake.quiet_seconds.unsigned_abs());
+    let mut probe = Probe { hub: &mut hub, window, agent, patience, quiet };
     let woken = probe.run().await;
     // The session goes whatever was found; what was found is what counts.
     let ended = probe.end(place).await;
@@ -83,10 +88,16 @@ struct Probe<'a> {
     window: Window,
     agent: String,
     patience: Duration,
+    /// How long the hub leaves a human alone who has pressed a key.
+    quiet: Duration,
 }
 
 impl Probe<'_> {
     async fn run(&mut self) -> Result<Woken> {
+        // Whatever becomes of this, it must not be taken up again later: turns cost money.
+        let policy = json!({ "on": ["unread"], "resume": "never", "new_session": "never" });
+        let policy = json!({ "agent_id": self.agent, "policy": policy });
+        self.call("set_wake_policy", &policy).await?;
         self.until_idle().await?;
         let opened = json!({ "title": "waystation doctor", "participants": [self.agent] });
         let opened = self.call("create_thread", &opened).await?;
@@ -94,20 +105,25 @@ impl Probe<'_> {
         let post = json!({ "thread_id": thread, "body": WORDS });
         self.call("post_message", &post).await?;
         let woken = self.until_woken(&thread).await;
+        let leave = json!({ "thread_id": thread, "participants": [self.agent] });
+        self.call("remove_participants", &leave).await?;
         let close =
             json!({ "thread_id": thread, "status": "closed", "reason": "doctor_is_through" });
         self.call("update_thread_status", &close).await?;
         woken
     }
 
-    /// Waits until the session waits for its human.
+    /// Waits until the session waits for its human, and has been left alone for a while.
     async fn until_idle(&mut self) -> Result<()> {
         let until = Instant::now() + self.patience;
+        let mut ready = 0;
         while Instant::now() < until {
             self.look()?;
-            self.window.trust_folder();
-            let sessions = self.sessions().await?;
-            if sessions.iter().any(|session| text(session, "status") == "idle") {
+            self.window.answer();
+            let is_ready = self.sessions().await?.iter().any(is_ready);
+            ready = if is_ready { ready + 1 } else { 0 };
+            let is_quiet = self.window.since_key().is_none_or(|since| since > self.quiet);
+            if ready >= LOOKS_READY && is_quiet {
                 return Ok(());
             }
             tokio::time::sleep(LOOK_EVERY).await;
@@ -171,6 +187,12 @@ impl Probe<'_> {
     async fn call(&mut self, operation: &str, input: &Value) -> Result<Value> {
         Ok(self.hub.call(operation, input).await.map_err(failure::of_client)?.answer)
     }
+}
+
+/// Whether a session waits for its human and asks nothing.
+fn is_ready(session: &Value) -> bool {
+    let asks = session.get("human_input").and_then(|human| human.get("dialog"));
+    text(session, "status") == "idle" && asks.and_then(Value::as_bool) != Some(true)
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {

@@ -61,8 +61,8 @@ fn consent(global: &Global, args: &DoctorArgs, clients: &[AgentClient]) -> Resul
     }
     let titles: Vec<&str> = clients.iter().map(|client| client.title()).collect();
     ask::confirm(&format!(
-        "Waking is tried with a throw-away session. It starts one short turn of {}, which costs a \
-         little. Go on?",
+        "Waking is tried with a throw-away session in an empty folder, which it is told to trust. It \
+         starts one short turn of {}, which costs a little. Go on?",
         titles.join(" and of ")
     ))
 }
@@ -150,5 +150,13 @@ fn of_program(facts: &ProgramFacts) -> Vec<Finding> {
         Err(why) => Finding::new(subject, "connected", State::Broken, why.as_str())
             .advising("repair that file, then waystation connect"),
     });
+    findings.extend(facts.hooks_are_trusted.map(|are_trusted| {
+        if are_trusted {
+            return Finding::new(subject, "hooks", State::Works, "it trusts them");
+        }
+        Finding::new(subject, "hooks", State::Missing, "it does not trust them yet").advising(
+            "start codex; where it says “Hooks need review”, choose “Trust all and continue”",
+        )
+    }));
     findings
 }

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use supervisor::lanes::codex::{ThreadId, is_session};
 
 use super::event::{Doing, Event};
 use super::program::Program;
@@ -48,6 +49,12 @@ fn chain(words: &[String], said: &str) -> Result<()> {
 async fn tell(place: &Place, args: &HookArgs, said: &str) -> Result<()> {
     let said: Notification = serde_json::from_str(said).context("Codex says it otherwise now")?;
     if said.r#type != "agent-turn-complete" {
+        return Ok(());
+    }
+    // Codex says it of its own threads too, while the session is still at work.
+    let thread =
+        ThreadId::parse(&said.thread_id).context("Codex names its threads otherwise now")?;
+    if !is_session(&crate::host::codex_home(), &thread) {
         return Ok(());
     }
     let event = Event { session_id: said.thread_id, cwd: said.cwd, ..Event::default() };

@@ -187,13 +187,18 @@ impl Screen {
         screen.rows(0, screen.size().1.get()).collect()
     }
 
-    /// The cursor that a program draws itself, as one inverse cell in the lower half; the lowest.
+    /// The cursor that a program draws itself: the hidden one's cell if that is inverse, else the only
+    /// inverse cell of a row, the lowest such.
     fn drawn_cursor(&self) -> Option<(u16, u16)> {
         let screen = self.parser.screen();
         let (rows, cols) = screen.size();
         let is_inverse =
             |row: u16, col: u16| screen.cell(row, col).is_some_and(vt100::Cell::inverse);
-        (rows.get() / 2..rows.get()).rev().find_map(|row| {
+        let hidden = screen.cursor_position();
+        if is_inverse(hidden.0, hidden.1) {
+            return Some(hidden);
+        }
+        (0..rows.get()).rev().find_map(|row| {
             let mut inverse = (0..cols.get()).filter(|col| is_inverse(row, *col));
             match (inverse.next(), inverse.next()) {
                 (Some(col), None) => Some((row, col)),

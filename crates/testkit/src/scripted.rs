@@ -9,7 +9,8 @@ mod screen;
 use std::fs::File;
 use std::io::{self, PipeReader, Read, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -22,12 +23,22 @@ use self::composer::{Composer, Told};
 pub use self::options::Options;
 use self::screen::Screen;
 
-/// The program's file. It is built with the workspace.
+/// The program's file. It is built with the workspace, or now.
 pub fn program() -> PathBuf {
+    static FILE: OnceLock<PathBuf> = OnceLock::new();
+    FILE.get_or_init(find).clone()
+}
+
+fn find() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a file");
     let folder = test.parent().and_then(std::path::Path::parent);
     let file = folder.expect("tests lie in a folder of their own").join("scripted-agent");
-    assert!(file.is_file(), "build it first: cargo build -p waystation-testkit --bins");
+    if !file.is_file() {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["build", "--quiet", "--package", "waystation-testkit", "--bins"]);
+        let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status();
+        assert!(built.is_ok_and(|built| built.success()) && file.is_file(), "it cannot be built");
+    }
     file
 }
 

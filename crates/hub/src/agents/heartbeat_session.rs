@@ -191,6 +191,9 @@ impl HeartbeatSession {
 /// What a report means for the wakes of its agent.
 fn tell_wakes(tx: &mut Tx<'_>, report: &SessionRow, means: &Means) -> Result<()> {
     let who = (report.workspace.as_str(), report.agent.as_str());
+    if report.status != SessionStatus::Offline {
+        life::returned(tx, who, report.heartbeat)?;
+    }
     match report.status {
         // What ends beside a session and starts its turn is seen by nobody else.
         SessionStatus::Active => {

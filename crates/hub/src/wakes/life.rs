@@ -58,6 +58,41 @@ pub(crate) fn start_turn(wake: &mut WakeRow, now: Timestamp) {
     wake.turn = wake.turn.or(Some(now));
 }
 
+/// Why a host found nobody to hand a wake to, and no way to get anybody.
+const NOBODY_THERE: [&str; 3] = ["nothing_to_resume", "no_session", "resume_not_allowed"];
+
+/// Whether this says that nobody is there.
+pub(crate) fn is_absence(why: &str) -> bool {
+    NOBODY_THERE.contains(&why)
+}
+
+/// Nobody is there, and nobody asked for this wake but a post: it waits, for all to see, until its agent
+/// comes back. It is looked at again ever more seldom, for a return that nobody heard of.
+pub(crate) fn wait_for_return(wake: &mut WakeRow, why: &str, now: Timestamp) {
+    let waited_ms = now.ms_since(wake.requested);
+    let pause_ms = waited_ms.clamp(limits::WAKE_ABSENCE_MS_MIN, limits::WAKE_ABSENCE_MS_MAX);
+    defer(wake, why, now.plus_ms(pause_ms), now);
+    wake.through_seq = wake.through_seq.max(wake.again_seq.take().unwrap_or(0));
+    (wake.host, wake.lease, wake.lane) = (None, None, None);
+}
+
+/// An agent is there again: what waited for it is due.
+pub(crate) fn returned(
+    tx: &mut Tx<'_>,
+    (workspace, agent): (&str, &str),
+    now: Timestamp,
+) -> Result<()> {
+    for mut wake in tx.lock_open_wakes_of(workspace, agent, limits::WAKES_OPEN_MAX)? {
+        let waited =
+            wake.state == WakeState::Deferred && wake.why.as_deref().is_some_and(is_absence);
+        if waited && wake.due > now {
+            wake.due = now;
+            tx.update_wake(&wake)?;
+        }
+    }
+    Ok(())
+}
+
 /// An attempt came to nothing: there is another one after a while, unless that is of no use or was tried
 /// often enough.
 pub(crate) fn fail(

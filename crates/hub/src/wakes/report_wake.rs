@@ -191,6 +191,10 @@ impl ReportWake {
             }
             WakeReport::Failed => {
                 let reason = self.reason.as_deref().unwrap_or("failed");
+                if !wake.asked && life::is_absence(reason) {
+                    life::wait_for_return(wake, reason, now);
+                    return true;
+                }
                 let is_final =
                     self.is_final == Some(true) || (wake.fail_on_human && reason == HUMAN);
                 life::fail(wake, reason, is_final, settings, now);

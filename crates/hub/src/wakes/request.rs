@@ -155,8 +155,11 @@ fn raise(tx: &mut Tx<'_>, mut open: WakeRow, new: &NewWake<'_>) -> Result<Reques
         open.force = asked.force.map(str::to_owned).or(open.force);
         open.fail_on_human = asked.fail_on_human;
     }
-    // Who waits for a human, a turn or the next attempt goes on waiting, unless that is overridden.
-    let is_held = open.state == WakeState::Deferred && open.force.is_none();
+    // Who waits for a human, a turn or the next attempt goes on waiting, unless that is overridden, or
+    // somebody asks who may start a session where a post may not.
+    let is_absent = open.why.as_deref().is_some_and(life::is_absence);
+    let may_start = is_absent && new.asked.is_some();
+    let is_held = open.state == WakeState::Deferred && open.force.is_none() && !may_start;
     if !is_held {
         open.due = open.due.min(new.due);
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use protocol::limits::wake as limits;
 use protocol::{
-    Scope, SessionStatus, ThreadId, Timestamp, WakeId, WakeLane, limits as all_limits, validate,
+    Caller, Scope, SessionStatus, ThreadId, Timestamp, WakeId, WakeLane, limits as all_limits,
+    validate,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,31 +106,33 @@ impl WaitForWake {
     /// Takes the place beside the session; who had it is superseded.
     async fn park(self, call: &Call, until: Timestamp) -> Result<Waiter> {
         let caller = call.shared_caller();
+        let session = call.read(move |tx| self.session(tx, &caller)).await?;
+        let caller = call.caller();
+        let place = (caller.workspace_id.clone(), caller.agent_id.clone(), session);
         let nonce = call.new_uid().to_string();
-        let (by, who) = (nonce.clone(), call.shared_caller());
-        let session = call
-            .hub
-            .store
-            .write(move |tx| {
-                let (workspace, agent) = (caller.workspace_id.as_str(), caller.agent_id.as_str());
-                let by_vendor = match &self.vendor_session_id {
-                    Some(vendor) => tx.session_of_vendor(workspace, agent, vendor)?,
-                    None => None,
-                };
-                let session = by_vendor
-                    .map(|row| row.session)
-                    .or_else(|| self.session_id.clone())
-                    .or_else(|| self.vendor_session_id.clone())
-                    .unwrap_or_else(|| caller.session_id.clone());
-                tx.park_session((workspace, agent, &session), &by, until)?;
-                Ok::<_, Error>(session)
-            })
-            .await?;
-        let place = (who.workspace_id.clone(), who.agent_id.clone(), session);
-        call.hub.wakes.park(&place, &nonce);
+        // It is there before its mark is: a caller that goes away meanwhile leaves none behind.
+        let waiter = Waiter { hub: Arc::clone(&call.hub), place, nonce };
+        let (place, by) = (waiter.place.clone(), waiter.nonce.clone());
+        let park = move |tx: &mut Tx<'_>| Ok(tx.park_session(borrowed(&place), &by, until)?);
+        call.hub.store.write::<_, Error, _>(park).await?;
+        call.hub.wakes.park(&waiter.place, &waiter.nonce);
         // The call that waited before sees that it is no longer the newest.
-        call.hub.wakes.ring(&place.0, &place.1);
-        Ok(Waiter { hub: Arc::clone(&call.hub), place, nonce })
+        call.hub.wakes.ring(&waiter.place.0, &waiter.place.1);
+        Ok(waiter)
+    }
+
+    /// The session that is meant.
+    fn session(&self, tx: &mut Tx<'_>, caller: &Caller) -> Result<String> {
+        let (workspace, agent) = (caller.workspace_id.as_str(), caller.agent_id.as_str());
+        let by_vendor = match &self.vendor_session_id {
+            Some(vendor) => tx.session_of_vendor(workspace, agent, vendor)?,
+            None => None,
+        };
+        Ok(by_vendor
+            .map(|row| row.session)
+            .or_else(|| self.session_id.clone())
+            .or_else(|| self.vendor_session_id.clone())
+            .unwrap_or_else(|| caller.session_id.clone()))
     }
 }
 

@@ -21,6 +21,7 @@ crate::on_both! {
     a_wake_that_failed_is_tried_at_once_when_its_agent_comes_back
     an_agent_that_comes_back_is_told_of_what_nobody_could_tell_it
     a_failed_attempt_is_tried_again_later_and_in_the_end_buried
+    a_wake_of_a_post_waits_for_an_agent_that_is_not_there
     a_wake_that_waits_for_a_turn_is_due_when_it_ends
     a_deferred_wake_comes_back_when_its_host_let_go
     a_cancelled_wake_stops_its_host
@@ -440,6 +441,29 @@ async fn a_failed_attempt_is_tried_again_later_and_in_the_end_buried(on: On) {
     report(&hub, &job, "failed", json!({ "final": true })).await;
     let states: Vec<Value> = wakes(&hub).await.iter().map(|w| w["state"].clone()).collect();
     assert_eq!(states, ["failed", "failed"]);
+    hub.stop().await;
+}
+
+async fn a_wake_of_a_post_waits_for_an_agent_that_is_not_there(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let session = start(&hub, "reviewer", HOST).await;
+    beat(&hub, "reviewer", &session, "offline").await;
+    post(&hub, &worker("author"), &thread, "look").await;
+    let job = claim_soon(&hub).await;
+    report(&hub, &job, "failed", json!({ "reason": "nothing_to_resume", "final": true })).await;
+    let wake = wakes(&hub).await.remove(0);
+    assert_eq!((&wake["state"], &wake["why"]), (&json!("deferred"), &json!("nothing_to_resume")));
+    hub.clock.advance_ms(10_000);
+    assert!(claim(&hub, HOST).await.is_empty());
+    let session = start(&hub, "reviewer", HOST).await;
+    beat(&hub, "reviewer", &session, "idle").await;
+    let again = claim(&hub, HOST).await.remove(0);
+    assert_eq!(again["wake_id"], job["wake_id"]);
+    // A return that nobody heard of is found too.
+    report(&hub, &again, "failed", json!({ "reason": "nothing_to_resume", "final": true })).await;
+    hub.clock.advance_ms(30_000);
+    assert_eq!(claim(&hub, HOST).await.len(), 1);
     hub.stop().await;
 }
 

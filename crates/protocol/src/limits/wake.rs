@@ -65,3 +65,7 @@ pub const WAKES_OPEN_MAX: usize = 1_000;
 pub const WAKE_LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Arguments of the command that starts an agent.
 pub const AGENT_COMMAND_PARTS_MAX: usize = 64;
+/// How soon a wake whose agent is not there is looked at again, in milliseconds.
+pub const WAKE_ABSENCE_MS_MIN: i64 = 30_000;
+/// How seldom, after a long time.
+pub const WAKE_ABSENCE_MS_MAX: i64 = 60 * 60_000;

@@ -24,6 +24,7 @@ use super::protocol::{Answer, Request};
 use super::socket;
 use crate::clock;
 use crate::limits::OUTPUT_BATCH_BYTES;
+use crate::modes::Modes;
 use crate::pty::Manner;
 use crate::screen::Size;
 
@@ -120,18 +121,16 @@ fn copy_output(
     continued: &Receiver<Heard>,
 ) -> io::Result<Ended> {
     let mut body = Vec::with_capacity(OUTPUT_BATCH_BYTES);
-    let mut head = [0; frame::HEAD_BYTES];
+    let mut modes = Modes::default();
     loop {
-        if reader.read_exact(&mut head).is_err() {
+        let Ok(mark) = read_frame(reader, &mut body) else {
+            // Nobody else puts the terminal back now.
+            drop(print(&modes.undo()));
             return Ok(Ended::Lost);
-        }
-        let Some((mark, length)) = frame::of_head(head) else { return Ok(Ended::Lost) };
-        body.resize(length, 0);
-        if reader.read_exact(&mut body).is_err() {
-            return Ok(Ended::Lost);
-        }
+        };
         match mark {
             Mark::Output => {
+                modes.take(&body);
                 if print(&body).is_err() {
                     // The terminal is gone; the program is not.
                     drop(send(sender, Mark::Leave, b""));
@@ -144,6 +143,16 @@ fn copy_output(
             Mark::Keys | Mark::Window | Mark::NoMoreKeys | Mark::GoOn => return Ok(Ended::Lost),
         }
     }
+}
+
+/// Reads a frame; its body replaces what was there.
+fn read_frame(reader: &mut BufReader<UnixStream>, body: &mut Vec<u8>) -> io::Result<Mark> {
+    let mut head = [0; frame::HEAD_BYTES];
+    reader.read_exact(&mut head)?;
+    let (mark, length) = frame::of_head(head).ok_or(io::ErrorKind::InvalidData)?;
+    body.resize(length, 0);
+    reader.read_exact(body)?;
+    Ok(mark)
 }
 
 fn print(mut bytes: &[u8]) -> io::Result<()> {

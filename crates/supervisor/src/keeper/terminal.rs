@@ -3,14 +3,15 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::program::{Pace, Plan};
 use super::protocol::Refusal;
 use crate::human::{Draft, Tracker};
-use crate::limits::{ECHO_OF_KEY, NUDGE};
+use crate::limits::{ECHO_OF_KEY, FLOOD_BYTES, FLOOD_PATIENCE, FLOOD_WINDOW, NUDGE};
 use crate::modes::Modes;
 use crate::pty::{Manner, Pty};
 use crate::screen::{Line, Screen, Size};
@@ -30,7 +31,36 @@ pub(super) struct Terminal {
     last_work: Instant,
     nudged: Option<Instant>,
     is_silent: bool,
+    flood: Flood,
     pub(super) pace: Pace,
+}
+
+/// How much is being printed. The kernel hands out a page at a time; in a flood several are waited
+/// for, so that those who watch are not woken for each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flood {
+    since: Option<Instant>,
+    bytes: usize,
+    is_on: bool,
+}
+
+impl Flood {
+    fn count(&mut self, bytes: usize, now: Instant) {
+        let since = *self.since.get_or_insert(now);
+        self.bytes += bytes;
+        if now.saturating_duration_since(since) >= FLOOD_WINDOW {
+            self.is_on = self.bytes >= FLOOD_BYTES;
+            self.bytes = 0;
+            self.since = Some(now);
+        }
+    }
+
+    /// How long the next page is waited for; `None` when it is not.
+    fn patience(&self, now: Instant) -> Option<Duration> {
+        let since = self.since?;
+        let is_fresh = now.saturating_duration_since(since) < FLOOD_WINDOW * 2;
+        (self.is_on && is_fresh).then_some(FLOOD_PATIENCE)
+    }
 }
 
 /// What reading a terminal brought.
@@ -60,6 +90,7 @@ impl Terminal {
             last_work: now,
             nudged: None,
             is_silent: false,
+            flood: Flood::default(),
             pace: plan.pace,
         })
     }
@@ -84,6 +115,7 @@ impl Terminal {
     /// Reads what the program printed, as much as there is and fits.
     pub(super) fn read(&mut self, buffer: &mut [u8], tracker: &Tracker, now: Instant) -> Read {
         let mut filled = 0;
+        let patience = self.flood.patience(now);
         let ended = loop {
             let Some(room) = buffer.get_mut(filled..).filter(|room| !room.is_empty()) else {
                 break false;
@@ -91,10 +123,12 @@ impl Terminal {
             match rustix::io::read(self.pty.master(), room) {
                 Ok(0) => break true,
                 Ok(count) => filled += count,
+                Err(rustix::io::Errno::AGAIN) if filled > 0 && self.comes_more(patience) => {}
                 Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => break false,
                 Err(_) => break true,
             }
         };
+        self.flood.count(filled, now);
         self.is_silent |= ended;
         if filled == 0 {
             return if ended { Read::End } else { Read::Nothing };
@@ -175,7 +209,7 @@ impl Terminal {
     }
 
     /// How long nothing was printed.
-    pub(super) fn is_still_for(&self, now: Instant) -> std::time::Duration {
+    pub(super) fn is_still_for(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.last_output)
     }
 
@@ -259,6 +293,15 @@ impl Terminal {
     /// The program has ended: what it printed last is still to be read.
     pub(super) fn has_ended(&mut self) {
         self.pty.close_program_end();
+    }
+
+    /// Whether more is printed within this time.
+    fn comes_more(&self, patience: Option<Duration>) -> bool {
+        let Some(patience) = patience.and_then(|patience| Timespec::try_from(patience).ok()) else {
+            return false;
+        };
+        let mut fds = [PollFd::from_borrowed_fd(self.pty.master(), PollFlags::IN)];
+        rustix::event::poll(&mut fds, Some(&patience)).is_ok_and(|count| count > 0)
     }
 
     fn is_in_front(&self) -> bool {

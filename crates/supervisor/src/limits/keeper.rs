@@ -27,6 +27,12 @@ pub const REMEMBERED_WAKES_MAX: usize = 4_096;
 
 /// Bytes read from a terminal before those who watch it get them.
 pub const OUTPUT_BATCH_BYTES: usize = 64 * 1024;
+/// So many bytes within [`FLOOD_WINDOW`] are a flood.
+pub const FLOOD_BYTES: usize = 128 * 1024;
+/// The time in which they are counted.
+pub const FLOOD_WINDOW: Duration = Duration::from_millis(20);
+/// How long the next page of a flood is waited for.
+pub const FLOOD_PATIENCE: Duration = Duration::from_millis(1);
 /// Bytes that wait for one watcher before the program has to wait for it.
 pub const BACKLOG_BYTES_MAX: usize = 1024 * 1024;
 /// How long a watcher may hold the program up before it is shown the screen anew instead.

@@ -24,6 +24,9 @@ fn a_cursor_that_a_program_draws_itself_is_found() {
     assert_eq!(shown(hidden).line(), Line::Unclear);
     assert_eq!(shown(&format!("{hidden}\x1b[7m \x1b[0mTry this")).line(), Line::Clear);
     assert_eq!(shown(&format!("{hidden}abc\x1b[7m \x1b[0m")).line(), Line::Filled);
+    // As Claude Code does, with a blank that does not break behind its prompt.
+    let claude = "\x1b[?25l────\r\n❯\u{a0}\x1b[7m \x1b[0m\r\n────\x1b[2;3H";
+    assert_eq!(shown(claude).line(), Line::Clear);
 }
 
 #[test]

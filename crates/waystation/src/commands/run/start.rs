@@ -48,6 +48,7 @@ pub(super) async fn start(place: &Place, args: &RunArgs) -> Result<Started> {
         pace: Pace::default(),
         program,
     };
+    running::forget_old(place);
     let handoff = open_session(place, handoff).await?;
     let folder = place.run_folder(&handoff.session_id);
     std::fs::DirBuilder::new()

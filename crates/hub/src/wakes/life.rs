@@ -166,6 +166,25 @@ pub(crate) fn turn_ended(
     Ok(changed)
 }
 
+/// A session of an agent is seen for the first time: what failed before may work now, and need not wait.
+pub(crate) fn came_back(
+    tx: &mut Tx<'_>,
+    (workspace, agent): (&str, &str),
+    now: Timestamp,
+) -> Result<()> {
+    for mut wake in tx.lock_open_wakes_of(workspace, agent, limits::WAKES_OPEN_MAX)? {
+        let has_failed = wake.state == WakeState::Deferred
+            && wake.failures > 0
+            && wake.host.is_none()
+            && wake.why.as_deref() != Some(HUMAN);
+        if has_failed && wake.due > now {
+            wake.due = now;
+            tx.update_wake(&wake)?;
+        }
+    }
+    Ok(())
+}
+
 /// A wake whose agent was told and did not acknowledge gives way to one about what came since, if there
 /// is still something unread.
 pub(crate) fn supersede(

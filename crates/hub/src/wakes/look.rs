@@ -11,6 +11,7 @@ use protocol::{MessageKind, ThreadId, ThreadStatus, Timestamp};
 use serde::Deserialize;
 use store::{MessageRow, ThreadRow, Tx};
 
+use super::life;
 use super::policy::{self, Cause, Hops, News};
 use super::request::{self, Means, NewWake, Requested};
 use super::standing::Standing;
@@ -151,6 +152,7 @@ pub(crate) fn arrived(
     now: Timestamp,
     means: &Means,
 ) -> Result<()> {
+    life::came_back(tx, (workspace, agent), now)?;
     if !means.is_enabled {
         return Ok(());
     }

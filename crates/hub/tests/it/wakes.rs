@@ -18,6 +18,7 @@ crate::on_both! {
     a_wake_is_given_to_one_of_many_who_ask
     a_crash_while_handing_over_is_told_to_the_next
     the_session_that_was_being_told_is_always_named
+    a_wake_that_failed_is_tried_at_once_when_its_agent_comes_back
     an_agent_that_comes_back_is_told_of_what_nobody_could_tell_it
     a_failed_attempt_is_tried_again_later_and_in_the_end_buried
     a_wake_of_a_post_waits_for_an_agent_that_is_not_there
@@ -348,6 +349,19 @@ async fn an_agent_that_comes_back_is_told_of_what_nobody_could_tell_it(on: On) {
     // Who was told is not told again by coming once more.
     start(&hub, "reviewer", HOST).await;
     assert_eq!(wakes(&hub).await.len(), 2);
+    hub.stop().await;
+}
+
+async fn a_wake_that_failed_is_tried_at_once_when_its_agent_comes_back(on: On) {
+    let (hub, thread, session) = sleeping(on).await;
+    trigger(&hub, &thread, "reviewer").await;
+    let first = claim(&hub, HOST).await.remove(0);
+    report(&hub, &first, "failed", json!({ "reason": "lanes_failed" })).await;
+    beat(&hub, "reviewer", &session, "idle").await;
+    assert!(claim(&hub, HOST).await.is_empty(), "it waits before it is tried again");
+    start(&hub, "reviewer", HOST).await;
+    let second = claim(&hub, HOST).await.remove(0);
+    assert_eq!((&second["wake_id"], &second["attempt"]), (&first["wake_id"], &json!(2)));
     hub.stop().await;
 }
 

@@ -123,8 +123,7 @@ impl Scene {
         let pid = newest.unwrap()["pid"].as_i64().unwrap();
         let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
         kill_process(pid, Signal::KILL).unwrap();
-        // Somebody else's child is only seen to be gone.
-        until("the keeper is gone", || kill_process(pid, Signal::CONT).is_err());
+        until("the keeper is gone", || is_gone(pid));
     }
 
     /// What each agent was told, with every time it was told it: the wake and its thread.
@@ -206,6 +205,12 @@ fn spin(duration: Duration) {
     while now() < until {
         thread::park_timeout(A_MOMENT);
     }
+}
+
+/// Whether a process that is somebody else's child has ended, whoever may be told of it later.
+fn is_gone(pid: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    stat.map_or(true, |stat| stat.rsplit(')').next().unwrap().trim_start().starts_with(['Z', 'X']))
 }
 
 fn until(what: &str, is_so: impl Fn() -> bool) {

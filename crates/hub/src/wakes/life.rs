@@ -174,7 +174,7 @@ pub(crate) fn came_back(
 ) -> Result<()> {
     for mut wake in tx.lock_open_wakes_of(workspace, agent, limits::WAKES_OPEN_MAX)? {
         let has_failed = wake.state == WakeState::Deferred
-            && wake.failures > 0
+            && (wake.failures > 0 || wake.why.as_deref().is_some_and(is_absence))
             && wake.host.is_none()
             && wake.why.as_deref() != Some(HUMAN);
         if has_failed && wake.due > now {

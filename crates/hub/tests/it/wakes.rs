@@ -338,17 +338,17 @@ async fn an_agent_that_comes_back_is_told_of_what_nobody_could_tell_it(on: On) {
     let claimed = hub.ok(&operator(), "claim_wakes", input).await;
     let lost = &claimed["wakes"][0];
     report(&hub, lost, "failed", json!({ "reason": "nothing_to_resume", "final": true })).await;
-    assert_eq!(wakes(&hub).await[0]["state"], "failed");
-    // The same session says nothing new; another one is another chance.
+    assert_eq!(wakes(&hub).await[0]["state"], "deferred");
+    // Another session is another chance.
     let session = start(&hub, "reviewer", HOST).await;
     let again = claim(&hub, HOST).await.remove(0);
-    assert_eq!((&again["thread_id"], &again["attempt"]), (&json!(thread), &json!(1)));
-    assert_ne!(again["wake_id"], lost["wake_id"]);
+    assert_eq!((&again["thread_id"], &again["attempt"]), (&json!(thread), &json!(2)));
+    assert_eq!(again["wake_id"], lost["wake_id"]);
     beat(&hub, "reviewer", &session, "idle").await;
     report(&hub, &again, "turn_started", json!({ "lane": "codex_socket" })).await;
     // Who was told is not told again by coming once more.
     start(&hub, "reviewer", HOST).await;
-    assert_eq!(wakes(&hub).await.len(), 2);
+    assert_eq!(wakes(&hub).await.len(), 1);
     hub.stop().await;
 }
 

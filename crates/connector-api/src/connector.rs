@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use protocol::Timestamp;
 use protocol::chat::Facts;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::BoxFuture;
 use crate::error::{ConnectorError, Result};
-use crate::hook::{HookReply, HookRequest};
+use crate::hook::{HookAnswer, HookReply, HookRequest};
 use crate::import::Importer;
+use crate::inbound::{Inbound, Interaction};
 use crate::link::{Field, LinkSettings};
+use crate::outbound::{Draft, Pace, Part, Posting, Receipt};
 use crate::toolkit::HttpClient;
 
 /// A service that can be linked.
@@ -52,6 +55,8 @@ pub struct Capabilities {
     pub send: bool,
     /// It fetches attachments ([`Connector::fetch`]).
     pub media: bool,
+    /// It carries the relay's postings ([`Connector::render`], [`Connector::post`]).
+    pub relay: bool,
 }
 
 /// The live client of one link. It stores nothing: what it learns it hands to the sink.
@@ -99,6 +104,75 @@ pub trait Connector: Send + Sync {
         unsupported("send")
     }
 
+    /// The address of something that a person named by its page, if this link reaches it.
+    fn address_of(&self, _url: &str) -> Option<Map<String, Value>> {
+        None
+    }
+
+    /// What a posting looks like at the service, split where the service takes no more. Pure: the same
+    /// posting gives the same parts.
+    fn render(&self, _posting: &Posting) -> Result<Vec<Part>> {
+        Err(ConnectorError::Unsupported { service: "this service", what: "post" })
+    }
+
+    /// The limits that a posting falls under; all of them hold.
+    fn paces(&self, _posting: &Posting) -> Vec<Pace> {
+        Vec::new()
+    }
+
+    /// Sends one part, once. [`ConnectorError::Unreachable`] and [`ConnectorError::Protocol`] leave it
+    /// open whether it arrived; every other error means that it did not.
+    fn post<'a>(
+        &'a self,
+        _posting: &'a Posting,
+        _part: &'a Part,
+    ) -> BoxFuture<'a, Result<Receipt>> {
+        unsupported("post")
+    }
+
+    /// Looks for a part that may have arrived, by its mark.
+    fn find_posted<'a>(
+        &'a self,
+        _posting: &'a Posting,
+        _part: &'a Part,
+    ) -> BoxFuture<'a, Result<Option<Receipt>>> {
+        unsupported("look for what it posted")
+    }
+
+    /// Opens the service's own editor for a draft.
+    fn open_editor<'a>(
+        &'a self,
+        _trigger: &'a str,
+        _draft: &'a Draft,
+    ) -> BoxFuture<'a, Result<()>> {
+        unsupported("open an editor")
+    }
+
+    /// What the service is answered when a wish of a person cannot be fulfilled.
+    fn refuse_wish(&self, _interaction: &Interaction, _reason: &str) -> HookAnswer {
+        HookAnswer::default()
+    }
+
+    /// What happened since `from` that the service may not have managed to say, as if it had said it:
+    /// for the time after the hub was away. `from` is `next` of the page before, or none at first.
+    fn missed<'a>(
+        &'a self,
+        _since: Timestamp,
+        _from: Option<String>,
+    ) -> BoxFuture<'a, Result<MissedPage>> {
+        unsupported("say what was missed")
+    }
+
+    /// Reads what a page of this service says, for a summary: an issue, a work package.
+    fn read_page<'a>(&'a self, _url: &'a str) -> BoxFuture<'a, Result<Page>> {
+        unsupported("read a page")
+    }
+
+    /// A delivery as the service would send it, signed with this link's own secret, to try the way in.
+    fn sample(&self, _now: Timestamp) -> Result<HookRequest> {
+        Err(ConnectorError::Unsupported { service: "this service", what: "give a sample" })
+    }
+
     /// Fetches an attachment by its `remote_id`, of at most `bytes_max` bytes.
     fn fetch<'a>(
         &'a self,
@@ -111,6 +185,34 @@ pub trait Connector: Send + Sync {
 
 fn unsupported<'a, T: Send + 'a>(what: &'static str) -> BoxFuture<'a, Result<T>> {
     Box::pin(std::future::ready(Err(ConnectorError::Unsupported { service: "this service", what })))
+}
+
+/// What happened while the hub was away.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MissedPage {
+    /// What happened.
+    pub inbound: Vec<Inbound>,
+    /// Where the next page begins; `None` when this was the last.
+    pub next: Option<String>,
+}
+
+/// What a page at a service says: an issue with its talk.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// What it is called.
+    pub title: String,
+    /// What it says.
+    pub body: String,
+    /// Where a person finds it.
+    pub url: String,
+    /// How it stands: `open`.
+    pub status: String,
+    /// What it is filed under.
+    pub labels: Vec<String>,
+    /// What was said about it, oldest first: who, and what.
+    pub comments: Vec<(String, String)>,
+    /// Whether something was left out because there is too much.
+    pub is_cut: bool,
 }
 
 /// Whose credentials a link has.
@@ -131,6 +233,17 @@ pub struct Batch {
     pub facts: Facts,
     /// Where to go on; `None` leaves the cursor as it is.
     pub cursor: Option<String>,
+    /// What happened that the relay carries.
+    pub inbound: Vec<Inbound>,
+    /// What a person did with a proposal.
+    pub interaction: Option<Interaction>,
+}
+
+impl Batch {
+    /// Facts alone.
+    pub fn of(facts: Facts) -> Self {
+        Self { facts, ..Self::default() }
+    }
 }
 
 /// A page of facts.
@@ -144,8 +257,8 @@ pub struct FactsPage {
 
 /// Where a stream hands in what it learns.
 pub trait Sink: Send + Sync {
-    /// Takes a batch; answers when it is committed.
-    fn take(&self, batch: Batch) -> BoxFuture<'_, std::result::Result<(), SinkClosed>>;
+    /// Takes a batch; answers when it is committed, with what an interaction is answered.
+    fn take(&self, batch: Batch) -> BoxFuture<'_, std::result::Result<HookAnswer, SinkClosed>>;
 
     /// The stream is up: what happens from now on is not missed.
     fn connected(&self);

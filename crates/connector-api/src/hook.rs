@@ -1,5 +1,7 @@
 //! What a service sends to the hub by itself.
 
+use serde_json::Value;
+
 use crate::connector::Batch;
 
 /// A request of a service, its body untouched, because signatures cover the bytes.
@@ -27,11 +29,32 @@ impl HookRequest {
     }
 }
 
-/// What a request meant. The answer is sent after the facts are committed.
+/// What a request meant. The answer is sent after what it says is committed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HookReply {
     /// What happened, if anything.
     pub batch: Batch,
-    /// What to answer: a challenge, or nothing. It is sent as plain text with status 200.
-    pub answer: String,
+    /// What to answer, with status 200, unless the hub has more to say about an interaction.
+    pub answer: HookAnswer,
+}
+
+/// What a service is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HookAnswer {
+    /// Plain text: a challenge, or nothing.
+    Text(String),
+    /// JSON.
+    Json(Value),
+}
+
+impl From<&str> for HookAnswer {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl Default for HookAnswer {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
 }

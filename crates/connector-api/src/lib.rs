@@ -9,20 +9,24 @@ mod connector;
 mod error;
 mod hook;
 mod import;
+mod inbound;
 mod link;
+mod outbound;
 pub mod toolkit;
 
 pub use connector::{
-    Account, Batch, Capabilities, Connector, ConnectorKind, FactsPage, Outbound, Sent, Sink,
-    SinkClosed,
+    Account, Batch, Capabilities, Connector, ConnectorKind, FactsPage, MissedPage, Outbound, Page,
+    Sent, Sink, SinkClosed,
 };
 pub use error::{ConnectorError, Result};
-pub use hook::{HookReply, HookRequest};
+pub use hook::{HookAnswer, HookReply, HookRequest};
 pub use import::{
     DayOrder, Detected, ImportError, ImportOptions, ImportProgress, ImportSink, Importer, Probe,
     Skipped,
 };
+pub use inbound::{Actor, Inbound, Intent, Interaction, Wish};
 pub use link::{Field, LinkSettings};
+pub use outbound::{Buttons, Draft, Pace, Part, Posting, Receipt};
 
 /// A future that a trait object answers with.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

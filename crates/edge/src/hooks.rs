@@ -8,9 +8,9 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Json, Response};
 use http_body_util::{BodyExt, Limited};
-use hub::links::HookRequest;
+use hub::links::{HookAnswer, HookRequest};
 use protocol::ErrorCode;
 use protocol::limits::links as limits;
 
@@ -52,7 +52,8 @@ pub(crate) async fn receive(
         }
     };
     let code = match received {
-        Ok(answer) => return plain(StatusCode::OK, answer),
+        Ok(HookAnswer::Text(answer)) => return plain(StatusCode::OK, answer),
+        Ok(HookAnswer::Json(answer)) => return Json(answer).into_response(),
         Err(code) => code,
     };
     tracing::debug!(%code, "a hook was refused");

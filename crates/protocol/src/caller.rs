@@ -94,7 +94,8 @@ impl Role {
     /// The scopes a token of this role carries unless it asks for fewer.
     pub const fn default_scopes(self) -> Scopes {
         match self {
-            Self::Operator => Scopes::ALL,
+            // Deciding takes more than a token that a program could ask for.
+            Self::Operator => Scopes::ALL.without(Scope::RelayDecide),
             Self::Orchestrator | Self::Worker => Scopes::of(&[
                 Scope::ThreadsRead,
                 Scope::ThreadsWrite,
@@ -102,6 +103,7 @@ impl Role {
                 Scope::SessionsWrite,
                 Scope::ChatsRead,
                 Scope::ChatsSearch,
+                Scope::RelayWork,
             ]),
             Self::Observer => Scopes::of(&[
                 Scope::ThreadsRead,
@@ -154,6 +156,10 @@ pub enum Scope {
     ChatsSend,
     /// Run agents on a machine: open their sessions, take and report wakes.
     AgentsHost,
+    /// Take work of the relay, answer it, propose actions, use tools and memory.
+    RelayWork,
+    /// Decide about what waits for a human.
+    RelayDecide,
     /// Read the audit trail.
     AuditRead,
     /// Issue and revoke tokens, back up, and everything else an owner does.
@@ -172,7 +178,7 @@ impl JsonSchema for Scope {
 
 impl Scope {
     /// Every scope, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::ThreadsRead,
         Self::ThreadsWrite,
         Self::SessionsRead,
@@ -181,6 +187,8 @@ impl Scope {
         Self::ChatsSearch,
         Self::ChatsSend,
         Self::AgentsHost,
+        Self::RelayWork,
+        Self::RelayDecide,
         Self::AuditRead,
         Self::Admin,
     ];
@@ -196,6 +204,8 @@ impl Scope {
             Self::ChatsSearch => "chats:search",
             Self::ChatsSend => "chats:send",
             Self::AgentsHost => "agents:host",
+            Self::RelayWork => "relay:work",
+            Self::RelayDecide => "relay:decide",
             Self::AuditRead => "audit:read",
             Self::Admin => "admin",
         }
@@ -212,7 +222,7 @@ impl fmt::Display for Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a scope is one of threads:read, threads:write, sessions:read, sessions:write, chats:read, \
-     chats:search, chats:send, agents:host, audit:read, admin"
+     chats:search, chats:send, agents:host, relay:work, relay:decide, audit:read, admin"
 )]
 pub struct UnknownScope;
 
@@ -258,6 +268,12 @@ impl Scopes {
     #[must_use]
     pub const fn with(self, scope: Scope) -> Self {
         Self(self.0 | (1 << (scope as u8)))
+    }
+
+    /// The set without this scope.
+    #[must_use]
+    pub const fn without(self, scope: Scope) -> Self {
+        Self(self.0 & !(1 << (scope as u8)))
     }
 
     /// Reads a space-separated claim; names it does not know are left out.

@@ -181,6 +181,14 @@ id_type!(
     "req_",
     "The id of one request, `req_…`, carried by every answer and log line."
 );
+id_type!(DeliveryId, "dlv_", "The id of something a service said, `dlv_…`.");
+id_type!(WorkId, "work_", "The id of a piece of work for an agent, `work_…`.");
+id_type!(TaskId, "task_", "The id of a task, `task_…`: it stitches messages of one job together.");
+id_type!(OutboxId, "out_", "The id of an action on its way to a service, `out_…`.");
+id_type!(ProposalId, "prop_", "The id of an action that waits for a human, `prop_…`.");
+id_type!(MemoryId, "mem_", "The id of something that is remembered, `mem_…`.");
+id_type!(PieceId, "ref_", "The id of a piece of a document, `ref_…`: what `[[ref:…]]` cites.");
+id_type!(ToolCallId, "call_", "The id of a call of a tool, `call_…`.");
 id_type!(TokenId, "jti_", "The id of an issued token: its `jti` claim.");
 
 /// The highest thread row and the highest number that a message id can name.

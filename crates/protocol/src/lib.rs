@@ -15,6 +15,7 @@ pub mod id;
 pub mod limits;
 pub mod message;
 pub mod metadata;
+pub mod relay;
 pub mod secret;
 pub mod thread;
 pub mod time;
@@ -27,7 +28,10 @@ pub use caller::{Caller, Role, Scope, Scopes};
 pub use cursor::ParticipantCursor;
 pub use error_code::{ErrorBody, ErrorCode, ErrorEnvelope};
 pub use fold::fold;
-pub use id::{MessageId, ThreadId, WakeId};
+pub use id::{
+    DeliveryId, MemoryId, MessageId, OutboxId, PieceId, ProposalId, TaskId, ThreadId, ToolCallId,
+    WakeId, WorkId,
+};
 pub use message::{Message, MessageKind, Trust};
 pub use metadata::Metadata;
 pub use secret::Secret;

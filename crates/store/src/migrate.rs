@@ -15,6 +15,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0003_chats.sql"),
     include_str!("../migrations/0004_links.sql"),
     include_str!("../migrations/0005_wakes.sql"),
+    include_str!("../migrations/0006_relay.sql"),
+    include_str!("../migrations/0007_outbox.sql"),
+    include_str!("../migrations/0008_memory.sql"),
 ];
 
 /// The schema this program writes.

@@ -117,7 +117,8 @@ impl Watch<'_> {
             self.held_at = Some(now);
             batch.facts.held.push(HeldFact { chat_id: None, from: self.connected_at, to: now });
         }
-        Ok(self.sink.take(batch).await?)
+        self.sink.take(batch).await?;
+        Ok(())
     }
 }
 

@@ -61,6 +61,7 @@ impl Connector for SlackLink {
             history: true,
             send: true,
             media: true,
+            relay: false,
         }
     }
 

@@ -34,10 +34,10 @@ pub(super) fn receive(
     let mut reply = HookReply::default();
     match text(&value, "type").unwrap_or_default() {
         "url_verification" => {
-            text(&value, "challenge").unwrap_or_default().clone_into(&mut reply.answer);
+            reply.answer = text(&value, "challenge").unwrap_or_default().into();
         }
         "event_callback" => {
-            reply.batch = Batch { facts: event::facts(&value, names), cursor: None };
+            reply.batch = Batch::of(event::facts(&value, names));
         }
         "app_rate_limited" => {
             tracing::warn!("Slack holds back events of this link: more than 30,000 an hour");

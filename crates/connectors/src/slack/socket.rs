@@ -309,7 +309,7 @@ impl Stream<'_> {
 
     async fn commit(&mut self, facts: Facts) -> Result<()> {
         let to = facts.held.last().map(|held| held.to);
-        self.sink.take(Batch { facts, cursor: None }).await?;
+        self.sink.take(Batch::of(facts)).await?;
         self.reported_to = to.unwrap_or(self.reported_to);
         Ok(())
     }

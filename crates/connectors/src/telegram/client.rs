@@ -101,6 +101,7 @@ impl Connector for Client {
             history: false,
             send: true,
             media: true,
+            relay: false,
         }
     }
 

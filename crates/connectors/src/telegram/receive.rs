@@ -26,5 +26,5 @@ pub(super) fn read(client: &Client, request: &HookRequest, now: Timestamp) -> Re
     let facts = translate::update(&update, &client.bot_id, now);
     // Updates may come late and out of order, so there is no place to go on from, and nothing is
     // said to be whole: what Telegram gave up delivering is never heard of.
-    Ok(HookReply { batch: Batch { facts, cursor: None }, answer: String::new() })
+    Ok(HookReply { batch: Batch::of(facts), ..HookReply::default() })
 }

@@ -95,7 +95,7 @@ async fn follow(client: &Client, from: Option<String>, sink: &dyn Sink) -> Resul
             continue;
         }
         // The next poll confirms these updates, so it must come after the commit.
-        sink.take(Batch { facts, cursor: reached.map(Place::write) }).await?;
+        sink.take(Batch { facts, cursor: reached.map(Place::write), ..Batch::default() }).await?;
         place = reached;
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn challenge(request: &HookRequest, verify_token: &str) -> Result<Hoo
         && !challenge.is_empty()
         && challenge.len() <= limits::WHATSAPP_CHALLENGE_BYTES_MAX;
     if is_ours && is_asked {
-        return Ok(HookReply { answer: challenge.to_owned(), ..HookReply::default() });
+        return Ok(HookReply { answer: challenge.into(), ..HookReply::default() });
     }
     Err(ConnectorError::BadSignature)
 }
@@ -51,7 +51,7 @@ pub(super) fn read(body: &[u8], phone_number_id: &str) -> Result<HookReply> {
             Scene::new(value, phone_number_id).read(&mut facts);
         }
     }
-    Ok(HookReply { batch: Batch { facts, cursor: None }, answer: String::new() })
+    Ok(HookReply { batch: Batch::of(facts), ..HookReply::default() })
 }
 
 /// Bytes written as hexadecimal digits.

@@ -98,7 +98,7 @@ fn message(name: &str) -> MessageFact {
 fn the_hook_is_confirmed_only_with_the_right_word() {
     let answer = |hook: &FakeHook| receiver().receive(&request(hook), Timestamp::default());
     let right = FakeWhatsApp::challenge("open sesame", "1158201444");
-    assert_eq!(answer(&right).unwrap().answer, "1158201444");
+    assert_eq!(answer(&right).unwrap().answer, "1158201444".into());
     for wrong in ["open", "open sesame ", ""] {
         let refused = answer(&FakeWhatsApp::challenge(wrong, "1158201444"));
         assert!(matches!(refused, Err(ConnectorError::BadSignature)), "{wrong}");

@@ -66,13 +66,13 @@ impl Connector for Client {
         if let (Some(challenge), Some("a b")) =
             (request.parameter("challenge"), request.parameter("mode"))
         {
-            return Ok(HookReply { answer: challenge.to_owned(), ..HookReply::default() });
+            return Ok(HookReply { answer: challenge.into(), ..HookReply::default() });
         }
         if request.header("x-signature") != Some(signature(&request.body).as_str()) {
             return Err(ConnectorError::BadSignature);
         }
         let facts = serde_json::from_slice(&request.body)
             .map_err(|_| ConnectorError::Protocol { reason: "expected facts".to_owned() })?;
-        Ok(HookReply { batch: Batch { facts, cursor: None }, answer: "taken".to_owned() })
+        Ok(HookReply { batch: Batch::of(facts), answer: "taken".into(), ..HookReply::default() })
     }
 }

@@ -1,6 +1,6 @@
 //! A service calls the hub. It is answered when what it said is committed.
 
-use connector_api::{Connector, ConnectorError, HookRequest};
+use connector_api::{Connector, ConnectorError, HookAnswer, HookRequest};
 
 use super::intake::Delivery;
 use super::mark::Mark;
@@ -16,8 +16,8 @@ const UNKNOWN: Error = Error::NotFound { what: "hook" };
 
 impl Links {
     /// Takes a request of a service to a link, named as `name` or `workspace/name`. The answer is for
-    /// the service, as plain text; it comes after the commit.
-    pub async fn receive(&self, link: &str, request: HookRequest) -> Result<String> {
+    /// the service; it comes after the commit.
+    pub async fn receive(&self, link: &str, request: HookRequest) -> Result<HookAnswer> {
         let Running { link, connector, bells } = self.hooked(link)?;
         if !connector.capabilities().hooks {
             return Err(UNKNOWN);

@@ -23,7 +23,7 @@ mod vault;
 
 pub use add_link::AddLink;
 pub use check_link::CheckLink;
-pub use connector_api::HookRequest;
+pub use connector_api::{HookAnswer, HookRequest};
 pub use list_links::ListLinks;
 pub use registry::{LinkParts, Links};
 pub use remove_link::RemoveLink;

@@ -1,6 +1,6 @@
 //! Where a stream hands in what it learns.
 
-use connector_api::{Batch, BoxFuture, Sink, SinkClosed};
+use connector_api::{Batch, BoxFuture, HookAnswer, Sink, SinkClosed};
 use parking_lot::Mutex;
 use protocol::Timestamp;
 
@@ -28,11 +28,11 @@ impl<'a> LinkSink<'a> {
 }
 
 impl Sink for LinkSink<'_> {
-    fn take(&self, batch: Batch) -> BoxFuture<'_, Result<(), SinkClosed>> {
+    fn take(&self, batch: Batch) -> BoxFuture<'_, Result<HookAnswer, SinkClosed>> {
         Box::pin(async move {
             let mark = batch.cursor.map_or(Mark::None, Mark::Stream);
             match self.link.commit(batch.facts, mark).await {
-                Ok(()) => Ok(()),
+                Ok(()) => Ok(HookAnswer::default()),
                 Err(error) => {
                     *self.refused.lock() = Some(error);
                     Err(SinkClosed)

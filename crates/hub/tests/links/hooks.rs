@@ -26,11 +26,11 @@ async fn a_signed_request_is_answered_after_the_commit() {
     let hub = linked(&hooked()).await;
     let facts = messages(vec![message("c1", "m1", 1, "called")]);
     let answer = hub.hub.links.receive("scripted", request(&facts, TOKEN)).await.unwrap();
-    assert_eq!(answer, "taken");
+    assert_eq!(answer, "taken".into());
     assert_eq!(texts(&hub, "c1").await, ["called"]);
     // The workspace may stand before the name.
     let again = hub.hub.links.receive("wk_mobile_core/scripted", request(&facts, TOKEN)).await;
-    assert_eq!(again.unwrap(), "taken");
+    assert_eq!(again.unwrap(), "taken".into());
     assert_eq!(texts(&hub, "c1").await, ["called"]);
     hub.stop().await;
 }
@@ -60,7 +60,7 @@ async fn a_challenge_is_answered_with_its_words() {
     let hub = linked(&hooked()).await;
     let query = vec![("challenge".to_owned(), "4711".to_owned())];
     let request = HookRequest { query, ..HookRequest::default() };
-    assert_eq!(hub.hub.links.receive("scripted", request).await.unwrap(), "4711");
+    assert_eq!(hub.hub.links.receive("scripted", request).await.unwrap(), "4711".into());
     hub.stop().await;
 }
 

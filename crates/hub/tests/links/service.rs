@@ -94,7 +94,7 @@ impl Service {
     /// The stream reports facts; answers whether they were taken.
     pub(crate) async fn report(&self, facts: Facts, cursor: Option<&str>) -> bool {
         let (answer, taken) = oneshot::channel();
-        let batch = Batch { facts, cursor: cursor.map(str::to_owned) };
+        let batch = Batch { facts, cursor: cursor.map(str::to_owned), ..Batch::default() };
         self.happen.send(Event::Batch(batch, answer)).await.unwrap();
         taken.await.unwrap_or(false)
     }
@@ -264,7 +264,7 @@ impl Connector for Client {
 
     fn receive(&self, request: &HookRequest, _: Timestamp) -> Result<HookReply> {
         if let Some(challenge) = request.parameter("challenge") {
-            let answer = challenge.to_owned();
+            let answer = challenge.into();
             return Ok(HookReply { answer, ..HookReply::default() });
         }
         if request.header("x-signature") != Some(self.token.as_str()) {
@@ -272,6 +272,6 @@ impl Connector for Client {
         }
         let facts = serde_json::from_slice(&request.body)
             .map_err(|_| ConnectorError::Protocol { reason: "expected facts".to_owned() })?;
-        Ok(HookReply { batch: Batch { facts, cursor: None }, answer: "taken".to_owned() })
+        Ok(HookReply { batch: Batch::of(facts), answer: "taken".into(), ..HookReply::default() })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use connector_api::{Batch, BoxFuture, Connector, Result, Sink, SinkClosed};
+use connector_api::{Batch, BoxFuture, Connector, HookAnswer, Result, Sink, SinkClosed};
 use protocol::Timestamp;
 use protocol::chat::Facts;
 use tokio::sync::Notify;
@@ -78,10 +78,10 @@ impl Memory {
 }
 
 impl Sink for Memory {
-    fn take(&self, batch: Batch) -> BoxFuture<'_, std::result::Result<(), SinkClosed>> {
+    fn take(&self, batch: Batch) -> BoxFuture<'_, std::result::Result<HookAnswer, SinkClosed>> {
         self.batches.lock().unwrap().push(batch);
         self.changed.notify_waiters();
-        Box::pin(std::future::ready(Ok(())))
+        Box::pin(std::future::ready(Ok(HookAnswer::default())))
     }
 
     fn connected(&self) {

@@ -31,7 +31,7 @@ async fn a_signed_event_becomes_facts() {
     });
     let reply = receive(&*link, fake.callback(&event), NOON_SECONDS).unwrap();
     assert_eq!(reply.batch.facts.messages.first().unwrap().text, "schön 🎉👩‍👩‍👧");
-    assert_eq!(reply.answer, "");
+    assert_eq!(reply.answer, "".into());
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn the_challenge_is_answered() {
     let fake = SlackFake::start().await;
     let link = hook_link(&fake);
     let reply = receive(&*link, SlackFake::url_verification("3eZbrw1aB"), NOON_SECONDS).unwrap();
-    assert_eq!(reply.answer, "3eZbrw1aB");
+    assert_eq!(reply.answer, "3eZbrw1aB".into());
     assert!(reply.batch.facts.is_empty());
 }
 

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use connector_api::toolkit::{HttpClient, HttpSettings};
-use connector_api::{Batch, BoxFuture, Connector, ConnectorKind, LinkSettings, Sink, SinkClosed};
+use connector_api::{
+    Batch, BoxFuture, Connector, ConnectorKind, HookAnswer, LinkSettings, Sink, SinkClosed,
+};
 use parking_lot::Mutex;
 use protocol::Timestamp;
 use protocol::chat::Facts;
@@ -101,7 +103,7 @@ impl Kept {
 }
 
 impl Sink for Kept {
-    fn take(&self, batch: Batch) -> BoxFuture<'_, Result<(), SinkClosed>> {
+    fn take(&self, batch: Batch) -> BoxFuture<'_, Result<HookAnswer, SinkClosed>> {
         Box::pin(async move {
             self.asked.notify_one();
             self.gate.acquire().await.unwrap().forget();
@@ -110,7 +112,7 @@ impl Sink for Kept {
                 return Err(SinkClosed);
             }
             self.facts.lock().push(batch.facts);
-            Ok(())
+            Ok(HookAnswer::default())
         })
     }
 

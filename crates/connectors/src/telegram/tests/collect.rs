@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use connector_api::toolkit::{HttpClient, HttpSettings};
 use connector_api::{
-    Batch, BoxFuture, Connector, ConnectorKind, ImportError, ImportProgress, ImportSink,
-    LinkSettings, Sink, SinkClosed, Skipped,
+    Batch, BoxFuture, Connector, ConnectorKind, HookAnswer, ImportError, ImportProgress,
+    ImportSink, LinkSettings, Sink, SinkClosed, Skipped,
 };
 use protocol::Timestamp;
 use protocol::chat::Facts;
@@ -104,14 +104,14 @@ impl Memory {
 }
 
 impl Sink for Memory {
-    fn take(&self, batch: Batch) -> BoxFuture<'_, Result<(), SinkClosed>> {
+    fn take(&self, batch: Batch) -> BoxFuture<'_, Result<HookAnswer, SinkClosed>> {
         Box::pin(async move {
             if self.fails_once.swap(false, Ordering::SeqCst) {
                 return Err(SinkClosed);
             }
             self.batches.lock().unwrap().push(batch);
             self.changed.notify_waiters();
-            Ok(())
+            Ok(HookAnswer::default())
         })
     }
 

@@ -1,0 +1,9 @@
+//! The relay: envelopes between services, agents and people, and what becomes of them.
+
+mod action;
+mod envelope;
+mod state;
+
+pub use action::{Action, ActionHash, Citation};
+pub use envelope::{Context, Envelope, MemoryKind, MemoryUpdate, ToolCall, channel, envelope_role};
+pub use state::{DeliveryOutcome, OutboxState, ProposalState, ToolCallState, WorkState};

@@ -38,6 +38,7 @@ mod view_file;
 mod wake_policies;
 mod wakes;
 mod work;
+mod work_queue;
 mod writer;
 
 pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};
@@ -71,3 +72,4 @@ pub use tokens::TokenRow;
 pub use tx::Tx;
 pub use wake_policies::WakePolicyRow;
 pub use wakes::{WakeFilter, WakeRow};
+pub use work_queue::{NewWork, QueueDepth, WorkFilter, WorkRow};

@@ -5,6 +5,7 @@ use crate::agents::{HeartbeatSession, ListAgents, ListSessions, OpenSession};
 use crate::catalogue::{Catalogue, Entry};
 use crate::chats::{AddMessages, GetAttachment, GetContext, GetMessages, ListChats, ListSources};
 use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
+use crate::relay::intake::{ListDeliveries, PostEnvelope, ReadEnvelopes, ReplayDelivery, TestLink};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
@@ -57,5 +58,11 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),
         Entry::of::<ReadAudit>(),
+        // The relay: envelopes and deliveries.
+        Entry::of::<PostEnvelope>(),
+        Entry::of::<ReadEnvelopes>(),
+        Entry::of::<ListDeliveries>(),
+        Entry::of::<ReplayDelivery>(),
+        Entry::of::<TestLink>(),
     ])
 }

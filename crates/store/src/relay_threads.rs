@@ -90,6 +90,34 @@ impl Tx<'_> {
         )
     }
 
+    /// The row of the thread that a key was stitched to.
+    pub fn stitched_thread(&mut self, workspace: &str, key: &[u8]) -> Result<Option<i64>> {
+        self.query_one(
+            "SELECT thread FROM relay_stitch WHERE workspace = ?1 AND key = ?2",
+            &[workspace.into(), key.into()],
+            |row| row.int(0),
+        )
+    }
+
+    /// Stitches a key to a thread; the first one holds.
+    pub fn stitch_thread(&mut self, workspace: &str, key: &[u8], thread_row: i64) -> Result<()> {
+        self.execute(
+            "INSERT INTO relay_stitch (workspace, key, thread) VALUES (?1, ?2, ?3)
+             ON CONFLICT (workspace, key) DO NOTHING",
+            &[workspace.into(), key.into(), thread_row.into()],
+        )?;
+        Ok(())
+    }
+
+    /// The row of the thread in which there was work of a task.
+    pub fn thread_of_task(&mut self, workspace: &str, task: TaskId) -> Result<Option<i64>> {
+        self.query_one(
+            "SELECT thread FROM work WHERE task = ?2 AND workspace = ?1 ORDER BY id LIMIT 1",
+            &[workspace.into(), task.as_bytes().into()],
+            |row| row.int(0),
+        )
+    }
+
     /// The task of a thread's newest unfinished work.
     pub fn open_task(&mut self, thread_row: i64) -> Result<Option<TaskId>> {
         let task = self.query_one(

@@ -17,6 +17,7 @@ mod purge;
 mod reconcile;
 mod registry;
 mod remove_link;
+mod replay;
 mod run;
 mod sink;
 mod state;

@@ -2,6 +2,7 @@
 
 mod action;
 mod envelope;
+pub mod schema;
 mod state;
 
 pub use action::{Action, ActionHash, Citation};

@@ -1,9 +1,11 @@
 //! Reading again what a service said, and trying the way in with a sample.
 
+use std::sync::Arc;
+
 use connector_api::{ConnectorError, Inbound};
 use protocol::Timestamp;
 use protocol::id::Uid;
-use store::RawDelivery;
+use store::{LinkRow, RawDelivery};
 
 use super::hook::{self, from_raw};
 use super::intake::Delivery;
@@ -16,11 +18,11 @@ impl Links {
     /// its signature is as old as it is.
     pub(crate) fn read_again(
         &self,
-        (workspace, name): (&str, &str),
+        link: &Arc<LinkRow>,
         raw: RawDelivery,
         received: Timestamp,
     ) -> Result<Vec<Inbound>> {
-        let running = self.running_one(workspace, name)?;
+        let (running, name) = (self.client_of(link)?, &link.name);
         let request = from_raw(raw).ok_or(Error::Conflict(
             "what was kept of this delivery is damaged and cannot be read again".to_owned(),
         ))?;
@@ -37,12 +39,12 @@ impl Links {
     /// Takes in again what a service said, as something new.
     pub(crate) async fn take_again(
         &self,
-        (workspace, name): (&str, &str),
+        link: &Arc<LinkRow>,
         mut inbound: Vec<Inbound>,
         raw: RawDelivery,
         id: Uid,
     ) -> Result<Vec<Received>> {
-        let running = self.running_one(workspace, name)?;
+        let running = self.client_of(link)?;
         for one in &mut inbound {
             // What is known by its keys would be the same thing once more.
             one.transport_key = format!("replay:{id}:{}", one.transport_key);
@@ -53,11 +55,8 @@ impl Links {
     }
 
     /// Sends a sample through the way in: signed, verified, mapped and committed like any delivery.
-    pub(crate) async fn try_sample(
-        &self,
-        (workspace, name): (&str, &str),
-    ) -> Result<Vec<Received>> {
-        let running = self.running_one(workspace, name)?;
+    pub(crate) async fn try_sample(&self, link: &Arc<LinkRow>) -> Result<Vec<Received>> {
+        let (running, name) = (self.client_of(link)?, &link.name);
         let now = self.intake.now();
         let sample = running.connector.sample(now).map_err(|error| match error {
             ConnectorError::Unsupported { .. } => Error::Conflict(format!(
@@ -76,14 +75,21 @@ impl Links {
         Ok(committed.map(|committed| committed.received).unwrap_or_default())
     }
 
-    /// The link, if it runs here.
-    fn running_one(&self, workspace: &str, name: &str) -> Result<Running> {
-        self.running_named(Some(workspace), name).pop().ok_or_else(|| {
-            Error::Conflict(format!(
-                "the link {name} does not run: waystation link list says why; waystation up keeps links \
-                 running"
-            ))
-        })
+    /// The link with its client: the one that runs here, or one for this question alone.
+    fn client_of(&self, link: &Arc<LinkRow>) -> Result<Running> {
+        let running = self.running_named(Some(&link.workspace), &link.name).pop();
+        if let Some(running) = running.filter(|running| running.link.version == link.version) {
+            return Ok(running);
+        }
+        if !link.is_live {
+            return Err(Error::Conflict(format!(
+                "the source {} is an archive without an account; waystation link add {} connects one",
+                link.name, link.service
+            )));
+        }
+        let connector =
+            self.connect(link).map_err(|error| Error::Conflict(error.to_string()))?;
+        Ok(Running { link: Arc::clone(link), connector, bells: Arc::default() })
     }
 }
 

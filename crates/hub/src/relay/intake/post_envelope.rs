@@ -6,7 +6,7 @@ use protocol::id::Uid;
 use protocol::message::Content;
 use protocol::relay::{Envelope, envelope_role};
 use protocol::{
-    Caller, MemoryId, MessageId, MessageKind, Scope, TaskId, ThreadId, ThreadStatus, ThreadType,
+    Caller, MemoryId, MessageId, MessageKind, Metadata, Scope, TaskId, ThreadId, ThreadStatus, ThreadType,
     Timestamp, ToolCallId, Trust,
 };
 use schemars::JsonSchema;
@@ -29,7 +29,8 @@ use crate::threads::{key_hash, rules};
 #[serde(deny_unknown_fields)]
 pub struct PostEnvelope {
     /// The envelope: `id`, `timestamp`, `channel`, `role` and `content`, and whatever else it needs.
-    envelope: Envelope,
+    #[schemars(with = "Envelope")]
+    envelope: Metadata,
 }
 
 /// The envelope as it was taken.
@@ -60,8 +61,9 @@ impl Operation for PostEnvelope {
     type Output = PostEnvelopeOutput;
 
     async fn run(self, call: &Call) -> Result<PostEnvelopeOutput> {
-        check::envelope(&self.envelope, call.caller())?;
-        let draft = Draft::of(self.envelope, call)?;
+        let envelope = check::read(self.envelope.into_map())?;
+        check::envelope(&envelope, call.caller())?;
+        let draft = Draft::of(envelope, call)?;
         let settings = (call.hub.settings.agent_turns_max, call.hub.settings.idempotency_window_ms);
         let output = call.write(move |tx| draft.post(tx, settings)).await?;
         call.hub.live.announce(output.thread_row);

@@ -1,5 +1,7 @@
 //! Reading again what a service said.
 
+use std::sync::Arc;
+
 use connector_api::{Inbound, Intent};
 use protocol::relay::DeliveryOutcome;
 use protocol::{DeliveryId, Scope};
@@ -86,14 +88,13 @@ impl Operation for ReplayDelivery {
                     .to_owned(),
             )
         })?;
-        let place = (link.workspace.as_str(), link.name.as_str());
-        let links = &call.hub.links;
-        let inbound = links.read_again(place, raw.clone(), row.received)?;
+        let (links, link) = (&call.hub.links, Arc::new(link));
+        let inbound = links.read_again(&link, raw.clone(), row.received)?;
         let routes = &call.hub.settings.relay.intake.routes;
         let says = inbound.iter().map(|one| reading(routes, &link.name, one)).collect();
         let mut taken = Vec::new();
         if self.again {
-            let received = links.take_again(place, inbound, raw, call.new_uid()).await?;
+            let received = links.take_again(&link, inbound, raw, call.new_uid()).await?;
             taken = received.into_iter().map(TakenView::of).collect();
             enter(call, id, taken.len()).await?;
         }

@@ -1,5 +1,6 @@
 //! Trying the way in.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use protocol::Scope;
@@ -42,14 +43,15 @@ impl Operation for TestLink {
     async fn run(self, call: &Call) -> Result<TestLinkOutput> {
         let (caller, name) = (call.shared_caller(), self.name);
         let link = call.read(move |tx| view::link(tx, &caller.workspace_id, &name)).await?;
+        let link = Arc::new(link);
         #[expect(clippy::disallowed_methods, reason = "measures how long the way in takes")]
         let began = Instant::now();
-        let received = call.hub.links.try_sample((&link.workspace, &link.name)).await?;
+        let received = call.hub.links.try_sample(&link).await?;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let taken: Vec<TakenView> = received.into_iter().map(TakenView::of).collect();
         let (name, count) = (link.name.clone(), taken.len());
         call.write(move |_| Ok(Change::of(name.clone(), count))).await?;
-        Ok(TestLinkOutput { name: link.name, taken, took_ms })
+        Ok(TestLinkOutput { name: link.name.clone(), taken, took_ms })
     }
 
     fn brief(output: &TestLinkOutput) -> String {

@@ -16,6 +16,7 @@ pub(crate) fn work_arrived(live: &Arc<Live>, workspace: &str) {
 }
 
 /// A tool that an agent asks for.
+#[expect(dead_code, reason = "whoever runs tools reads them")]
 pub(crate) struct Asked<'a> {
     /// The thread it asks in, locked.
     pub(crate) thread: &'a ThreadRow,
@@ -45,6 +46,7 @@ pub(crate) fn tool_asked(hub: &Hub) {
 }
 
 /// Something that an envelope wants to be remembered.
+#[expect(dead_code, reason = "whoever remembers reads them")]
 pub(crate) struct Remembered<'a> {
     /// The thread it was said in.
     pub(crate) thread: &'a ThreadRow,

@@ -43,7 +43,7 @@ pub struct ReplayDeliveryOutput {
 
 /// One thing that a delivery says.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Reading {
+pub(super) struct Reading {
     /// The service's name for what happened.
     event: String,
     /// What would become of it now.

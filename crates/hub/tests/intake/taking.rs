@@ -27,7 +27,8 @@ async fn what_a_service_says_is_a_message_and_work_before_it_is_answered(on: On)
     assert_eq!(work(&hub).await, [("default".to_owned(), "ready".to_owned(), 1)]);
     let thread = &threads(&hub).await[0];
     assert_eq!(thread["title"], "The shop is closed");
-    assert_eq!(thread["participants"], json!([]));
+    let shown = json!({ "thread_id": thread["thread_id"] });
+    assert_eq!(hub.ok(&operator(), "get_thread", shown).await["participants"], json!([]));
     let envelopes = only_thread(&hub).await;
     assert_eq!(envelopes.len(), 1);
     let one = &envelopes[0];
@@ -128,7 +129,7 @@ async fn text_of_strangers_is_shown_and_breaks_nothing(on: On) {
     for one in &all {
         let envelopes = envelopes(&hub, &one["thread_id"]).await;
         let text = envelopes[0].to_string();
-        assert!(!text.contains('\u{202e}') && !text.contains("\\u0000"), "{text}");
+        assert!(!text.contains('\u{202e}') && !text.replace("\\\\", "").contains("\\u0000"), "{text}");
         assert!(envelopes[0]["content"].as_str().unwrap().len() <= 132_000);
         assert!(envelopes[0]["meta"]["sender"].as_str().unwrap().starts_with("github:"));
     }

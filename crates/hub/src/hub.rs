@@ -19,6 +19,7 @@ use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
 use crate::relay::RelaySettings;
+use crate::relay::outbox::Outbox;
 use crate::wakes::request::Means;
 use crate::wakes::{WakeSettings, Wakes};
 
@@ -106,6 +107,8 @@ pub struct Hub {
     pub revocations: Arc<Revocations>,
     /// Who waits for wakes.
     pub(crate) wakes: Arc<Wakes>,
+    /// What is sent to services, and which of them are left alone.
+    pub(crate) outbox: Outbox,
     pub(crate) sealer: Sealer,
     pub(crate) audit_bell: Arc<Notify>,
     pub(crate) places: Semaphore,
@@ -141,6 +144,7 @@ impl Hub {
             settings,
             stopping: CancellationToken::new(),
             wakes: Arc::default(),
+            outbox: Outbox::default(),
             search,
             containment,
             links: Links::new(links, intake, name),
@@ -196,6 +200,11 @@ impl Hub {
                 "waystation_watchers",
                 "Threads watched by live readers.",
                 self.live.watchers() as f64,
+            ),
+            (
+                "waystation_outbox_silent_places",
+                "Places that do not answer and are left alone.",
+                self.outbox.silent_places(self.now()) as f64,
             ),
         ])
     }

@@ -22,6 +22,7 @@ mod leases;
 mod links;
 mod messages;
 mod migrate;
+mod outbox;
 mod people;
 mod pool;
 mod profiles;
@@ -60,6 +61,7 @@ pub use gaps::GapRow;
 pub use leases::LeaseRow;
 pub use links::{LinkRow, LinkTotals, NewLink};
 pub use messages::{MessageRow, NewMessage, ReplyTo};
+pub use outbox::{Decision, NewOutboxRow, OutboxFilter, OutboxRow};
 pub use people::PersonRow;
 pub use profiles::ProfileRow;
 pub use search::{

@@ -3,9 +3,11 @@ mod audit_reads;
 mod containment_index;
 mod expiry;
 mod other_hubs;
+mod outbox;
 mod search_index;
 mod sync;
 mod wake;
+mod work;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -60,6 +62,10 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("containment_index", |stop| containment_index::run(store, index, live, stop));
     let links = Arc::clone(hub);
     duties.spawn("sync", |stop| sync::run(links, stop));
+    let actions = Arc::clone(hub);
+    duties.spawn("outbox", |stop| outbox::run(actions, stop));
+    let queues = Arc::clone(hub);
+    duties.spawn("work", |stop| work::run(queues, stop));
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
     if hub.settings.wake.enabled {

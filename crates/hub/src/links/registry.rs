@@ -107,6 +107,17 @@ impl Links {
         self.running.lock().get(&link_row).map(|running| Arc::clone(&running.connector))
     }
 
+    /// A link that runs, and its client.
+    pub(crate) fn client(&self, link_row: i64) -> Option<(Arc<LinkRow>, Arc<dyn Connector>)> {
+        let running = self.running.lock();
+        running.get(&link_row).map(|one| (Arc::clone(&one.link), Arc::clone(&one.connector)))
+    }
+
+    /// The name of this hub among those that share a database.
+    pub(crate) fn hub_name(&self) -> &str {
+        &self.hub_name
+    }
+
     /// A link was added, changed or removed.
     pub(crate) fn announce_change(&self) {
         self.changed.notify_one();

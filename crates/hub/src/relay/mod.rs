@@ -4,7 +4,9 @@
 //! [`append`] is the one way in which any part adds one to a thread.
 pub mod append;
 pub mod envelope;
+pub mod outbox;
 pub mod settings;
+pub mod work;
 
 pub use settings::RelaySettings;
 

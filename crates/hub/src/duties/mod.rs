@@ -1,6 +1,7 @@
 //! Duties: the hub's background loops. Each has an owner that awaits it and a token that ends it.
 mod audit_reads;
 mod containment_index;
+mod deliveries;
 mod expiry;
 mod other_hubs;
 mod outbox;
@@ -68,6 +69,8 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("work", |stop| work::run(queues, stop));
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
+    let kept = Arc::clone(hub);
+    duties.spawn("deliveries", |stop| deliveries::run(kept, stop));
     if hub.settings.wake.enabled {
         let (wakes, started) = (Arc::clone(hub), hub.now());
         duties.spawn("wake", move |stop| wake::run(wakes, started, stop));

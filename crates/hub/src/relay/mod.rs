@@ -4,6 +4,8 @@
 //! [`append`] is the one way in which any part adds one to a thread.
 pub mod append;
 pub mod envelope;
+pub(crate) mod hooks;
+pub mod intake;
 pub mod outbox;
 pub mod settings;
 pub mod work;

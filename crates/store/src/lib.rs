@@ -25,6 +25,7 @@ mod migrate;
 mod people;
 mod pool;
 mod profiles;
+mod proposals;
 mod purge;
 mod queue;
 pub mod search;
@@ -62,6 +63,7 @@ pub use links::{LinkRow, LinkTotals, NewLink};
 pub use messages::{MessageRow, NewMessage, ReplyTo};
 pub use people::PersonRow;
 pub use profiles::ProfileRow;
+pub use proposals::{ProposalFilter, ProposalRow, ProposalStepRow};
 pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };

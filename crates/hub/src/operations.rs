@@ -5,6 +5,9 @@ use crate::agents::{HeartbeatSession, ListAgents, ListSessions, OpenSession};
 use crate::catalogue::{Catalogue, Entry};
 use crate::chats::{AddMessages, GetAttachment, GetContext, GetMessages, ListChats, ListSources};
 use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
+use crate::relay::approvals::{
+    DecideProposal, GetProposal, ListProposals, ProposeAction, ReviseProposal, WithdrawProposal,
+};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
@@ -53,6 +56,13 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<WaitForWake>(),
         Entry::of::<SetWakePolicy>(),
         Entry::of::<GetWakePolicy>(),
+        // What humans decide.
+        Entry::of::<ProposeAction>(),
+        Entry::of::<ReviseProposal>(),
+        Entry::of::<WithdrawProposal>(),
+        Entry::of::<ListProposals>(),
+        Entry::of::<GetProposal>(),
+        Entry::of::<DecideProposal>(),
         Entry::of::<IssueToken>(),
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),

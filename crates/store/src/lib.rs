@@ -11,6 +11,7 @@ mod chat_messages;
 mod chats;
 pub mod containment;
 mod cursors;
+mod deliveries;
 mod driver;
 mod engine;
 mod error;
@@ -22,12 +23,15 @@ mod leases;
 mod links;
 mod messages;
 mod migrate;
+mod outbox;
 mod people;
 mod pool;
 mod profiles;
 mod proposals;
 mod purge;
 mod queue;
+mod reconcile;
+mod relay_threads;
 pub mod search;
 mod sessions;
 mod store;
@@ -54,6 +58,7 @@ pub use containment::{
     RankedPage, RankedQuery, RemovedDoc,
 };
 pub use cursors::CursorRow;
+pub use deliveries::{DeliveryFilter, DeliveryRow, NewDelivery, RawDelivery};
 pub use engine::Engine;
 pub use error::{Result, StoreError};
 pub use folds::FoldRow;
@@ -61,9 +66,12 @@ pub use gaps::GapRow;
 pub use leases::LeaseRow;
 pub use links::{LinkRow, LinkTotals, NewLink};
 pub use messages::{MessageRow, NewMessage, ReplyTo};
+pub use outbox::{Decision, NewOutboxRow, OutboxFilter, OutboxRow};
 pub use people::PersonRow;
 pub use profiles::ProfileRow;
 pub use proposals::{ProposalFilter, ProposalRow, ProposalStepRow};
+pub use reconcile::ReconcileRow;
+pub use relay_threads::RelayThreadRow;
 pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };

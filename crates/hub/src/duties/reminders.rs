@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::limits::relay as limits;
+use protocol::limits::approvals as limits;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 

@@ -169,6 +169,13 @@ impl WorkState {
     }
 }
 
+impl OutboxState {
+    /// Whether it will change no more by itself.
+    pub const fn is_ended(self) -> bool {
+        matches!(self, Self::Sent | Self::Dead | Self::Cancelled)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -184,7 +184,7 @@ fn question(
     now: Timestamp,
 ) -> Result<()> {
     let row = proposal.row();
-    let is_whole = proposal.action().text.chars().count() <= limits::relay::PROPOSAL_SHOWN_CHARS_MAX;
+    let is_whole = proposal.action().text.chars().count() <= limits::approvals::PROPOSAL_SHOWN_CHARS_MAX;
     // Nobody says yes to what they could not read, and buttons for nobody help nobody.
     let has_buttons = is_whole && !approvers.is_empty();
     let button = Button { id: row.id, version: row.version };
@@ -306,7 +306,7 @@ fn locked_text(proposal: &Proposal) -> String {
         }
     };
     let mut text = format!("{head}: {} → {} ({})\n", row.agent, action.place, row.id);
-    if shows_text && action.text.chars().count() <= limits::relay::PROPOSAL_SHOWN_CHARS_MAX {
+    if shows_text && action.text.chars().count() <= limits::approvals::PROPOSAL_SHOWN_CHARS_MAX {
         text.push('\n');
         text.push_str(&block(&action.text));
         text.push('\n');

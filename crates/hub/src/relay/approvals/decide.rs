@@ -170,14 +170,14 @@ pub(super) fn draft(tx: &mut Tx<'_>, proposal: &Proposal, version: i64) -> Resul
     if version >= proposal.row().version {
         return Ok(None);
     }
-    let steps = tx.proposal_steps(proposal.row().row, limits::relay::PROPOSAL_STEPS_MAX)?;
+    let steps = tx.proposal_steps(proposal.row().row, limits::approvals::PROPOSAL_STEPS_MAX)?;
     let found =
         steps.into_iter().find(|s| s.version == version && s.kind == ProposalStep::Drafted);
     Ok(found.and_then(|step| serde_json::from_str(&step.action?).ok()))
 }
 
 fn check_comment(deciding: &Deciding) -> Result<()> {
-    let most = limits::relay::PROPOSAL_COMMENT_BYTES_MAX;
+    let most = limits::approvals::PROPOSAL_COMMENT_BYTES_MAX;
     let remark = match &deciding.decision {
         Decision::Respond(text) => {
             if text.trim().is_empty() {

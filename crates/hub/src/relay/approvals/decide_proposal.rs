@@ -30,7 +30,7 @@ pub struct DecideProposal {
     #[schemars(length(max = limits::relay::ACTION_TEXT_BYTES_MAX))]
     text: Option<String>,
     /// What you have to say about it, for the thread.
-    #[schemars(length(max = limits::relay::PROPOSAL_COMMENT_BYTES_MAX))]
+    #[schemars(length(max = limits::approvals::PROPOSAL_COMMENT_BYTES_MAX))]
     comment: Option<String>,
 }
 

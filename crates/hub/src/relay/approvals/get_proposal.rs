@@ -45,7 +45,7 @@ impl Operation for GetProposal {
             let row = tx.proposal(id)?.filter(|row| row.workspace == caller.workspace_id);
             let row = row.ok_or(MISSING)?;
             rules::enter(tx, row.thread_id, &caller, "read")?;
-            let steps = tx.proposal_steps(row.row, limits::relay::PROPOSAL_STEPS_MAX)?;
+            let steps = tx.proposal_steps(row.row, limits::approvals::PROPOSAL_STEPS_MAX)?;
             let steps = steps.into_iter().map(StepView::of).collect();
             Ok(GetProposalOutput { proposal: ProposalView::of(row)?, steps })
         })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use connector_api::{Connector, Draft, HookAnswer, Interaction, Wish};
-use protocol::limits::relay as limits;
+use protocol::limits::approvals as limits;
 use serde_json::json;
 use store::LinkRow;
 

@@ -26,7 +26,7 @@ pub struct ProposeAction {
     /// What you want to do.
     action: ActionDraft,
     /// Why, for the human who decides.
-    #[schemars(length(max = limits::relay::PROPOSAL_WHY_BYTES_MAX))]
+    #[schemars(length(max = limits::approvals::PROPOSAL_WHY_BYTES_MAX))]
     why: Option<String>,
     /// The work it comes from; a remark of the human goes back to its queue.
     work_id: Option<String>,

@@ -27,7 +27,7 @@ pub struct ReviseProposal {
     #[schemars(length(min = 1, max = limits::relay::ACTION_TEXT_BYTES_MAX))]
     text: String,
     /// Why, for the human who decides; what you said before unless you say it anew.
-    #[schemars(length(max = limits::relay::PROPOSAL_WHY_BYTES_MAX))]
+    #[schemars(length(max = limits::approvals::PROPOSAL_WHY_BYTES_MAX))]
     why: Option<String>,
 }
 

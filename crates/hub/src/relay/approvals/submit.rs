@@ -142,7 +142,7 @@ pub(super) fn expiry(asking: &Asking, now: Timestamp) -> Timestamp {
 }
 
 pub(super) fn check_why(why: &str) -> Result<()> {
-    let most = limits::relay::PROPOSAL_WHY_BYTES_MAX;
+    let most = limits::approvals::PROPOSAL_WHY_BYTES_MAX;
     if why.len() > most {
         return Err(Error::invalid("why", format_args!("may have at most {most} bytes")));
     }

@@ -54,7 +54,7 @@ pub(crate) fn of_draft(
 
 /// Where a thread began, if that was at a service which is still linked.
 pub(crate) fn of_thread(tx: &mut Tx<'_>, thread: &ThreadRow) -> Result<Option<Target>> {
-    let Some(origin) = tx.relay_thread_of(thread.row)? else { return Ok(None) };
+    let Some(origin) = tx.relay_thread(thread.row)? else { return Ok(None) };
     let Some(link) = tx.link_by_row(origin.link_row)?.filter(|link| link.is_live) else {
         return Ok(None);
     };
@@ -72,7 +72,7 @@ fn of_page(
     link: Option<&str>,
     url: &str,
 ) -> Result<Target> {
-    validate::line(url, limits::relay::PLACE_CHARS_MAX).field("to")?;
+    validate::line(url, limits::approvals::PLACE_CHARS_MAX).field("to")?;
     let links = hub.links.relaying(workspace);
     let named = links.iter().filter(|(known, _)| link.is_none_or(|name| known.name == name));
     let found = named.filter_map(|(known, connector)| Some((known, connector.address_of(url)?)));

@@ -10,7 +10,7 @@ mod process;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use protocol::limits::relay as limits;
+use protocol::limits::approvals as limits;
 use protocol::{Caller, Scope, Secret, Timestamp};
 use store::Tx;
 use tokio::task::spawn_blocking;

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use protocol::Timestamp;
-use protocol::limits::relay as limits;
+use protocol::limits::approvals as limits;
 use ring::pbkdf2;
 use serde::{Deserialize, Serialize};
 use store::Tx;

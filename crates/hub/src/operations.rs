@@ -8,6 +8,8 @@ use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
 use crate::relay::approvals::{
     DecideProposal, GetProposal, ListProposals, ProposeAction, ReviseProposal, WithdrawProposal,
 };
+use crate::relay::outbox::{CancelOutbox, ListOutbox, RedriveOutbox};
+use crate::relay::work::{CompleteWork, ExtendWork, ListWork, PullWork, ReleaseWork};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
@@ -67,5 +69,14 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),
         Entry::of::<ReadAudit>(),
+        // The relay: work for agents, and what leaves for services.
+        Entry::of::<PullWork>(),
+        Entry::of::<ExtendWork>(),
+        Entry::of::<CompleteWork>(),
+        Entry::of::<ReleaseWork>(),
+        Entry::of::<ListWork>(),
+        Entry::of::<ListOutbox>(),
+        Entry::of::<RedriveOutbox>(),
+        Entry::of::<CancelOutbox>(),
     ])
 }

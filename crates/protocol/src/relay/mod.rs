@@ -1,6 +1,7 @@
 //! The relay: envelopes between services, agents and people, and what becomes of them.
 
 mod action;
+pub mod cite;
 mod envelope;
 mod state;
 

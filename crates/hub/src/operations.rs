@@ -10,6 +10,7 @@ use crate::relay::approvals::{
 };
 use crate::relay::outbox::{CancelOutbox, ListOutbox, RedriveOutbox};
 use crate::relay::work::{CompleteWork, ExtendWork, ListWork, PullWork, ReleaseWork};
+use crate::relay::intake::{ListDeliveries, PostEnvelope, ReadEnvelopes, ReplayDelivery, TestLink};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
@@ -78,5 +79,11 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<ListOutbox>(),
         Entry::of::<RedriveOutbox>(),
         Entry::of::<CancelOutbox>(),
+        // The relay: envelopes and deliveries.
+        Entry::of::<PostEnvelope>(),
+        Entry::of::<ReadEnvelopes>(),
+        Entry::of::<ListDeliveries>(),
+        Entry::of::<ReplayDelivery>(),
+        Entry::of::<TestLink>(),
     ])
 }

@@ -18,6 +18,7 @@ mod reconcile;
 mod registry;
 mod relaying;
 mod remove_link;
+mod replay;
 mod run;
 mod sink;
 mod state;

@@ -4,6 +4,7 @@
 //! [`append`] is the one way in which any part adds one to a thread.
 pub mod append;
 pub mod approvals;
+pub(crate) mod check;
 pub mod envelope;
 pub(crate) mod hooks;
 pub mod intake;

@@ -3,6 +3,7 @@
 mod action;
 pub mod cite;
 mod envelope;
+pub mod schema;
 mod state;
 
 pub use action::{Action, ActionHash, Citation};

@@ -16,8 +16,6 @@ pub const WORK_LEASE_MS_MIN: i64 = 1_000;
 pub const WORK_DELAY_MS_MAX: i64 = 24 * 3_600_000;
 /// Actions that one completion may ask for.
 pub const WORK_ACTIONS_MAX: usize = 16;
-/// Documents that one reply or action may cite.
-pub const RETRIEVAL_REFS_MAX: usize = 64;
 /// Work whose lease has ended, taken back in one transaction.
 pub const WORK_LAPSED_BATCH_MAX: usize = 64;
 /// How often the hub looks for work whose lease has ended, and counts what stands in queues.

@@ -8,6 +8,7 @@ use super::apply::Direction;
 use super::plan::Plan;
 use super::station::Station;
 use crate::cli::AgentClient;
+use crate::commands::diff::{self, Lines};
 use crate::commands::programs::Installed;
 use crate::paint::Paint;
 use crate::paths::shown;

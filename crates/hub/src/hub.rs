@@ -19,6 +19,7 @@ use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
 use crate::relay::RelaySettings;
+use crate::relay::approvals::Approvals;
 use crate::relay::outbox::Outbox;
 use crate::wakes::request::Means;
 use crate::wakes::{WakeSettings, Wakes};
@@ -107,6 +108,8 @@ pub struct Hub {
     pub revocations: Arc<Revocations>,
     /// Who waits for wakes.
     pub(crate) wakes: Arc<Wakes>,
+    /// What it keeps in mind about proposals: bells, counts, unlocked terminals.
+    pub approvals: Approvals,
     /// What is sent to services, and which of them are left alone.
     pub(crate) outbox: Outbox,
     pub(crate) sealer: Sealer,
@@ -147,6 +150,7 @@ impl Hub {
             settings,
             stopping: CancellationToken::new(),
             wakes: Arc::default(),
+            approvals: Approvals::default(),
             outbox: Outbox::default(),
             search,
             containment,
@@ -160,6 +164,7 @@ impl Hub {
             clock,
             entropy,
         });
+        hub.links.belong_to(&hub);
         let mut duties = Duties::default();
         duties::start(&hub, &mut duties, entries);
         (hub, duties)
@@ -193,7 +198,7 @@ impl Hub {
     /// Everything the hub counts, in the Prometheus text format.
     #[expect(clippy::cast_precision_loss, reason = "these counts are far below 2^52")]
     pub fn metrics_text(&self) -> String {
-        self.metrics.render(&[
+        let mut text = self.metrics.render(&[
             (
                 "waystation_writes_waiting",
                 "Changes waiting for the writer.",
@@ -209,7 +214,9 @@ impl Hub {
                 "Places that do not answer and are left alone.",
                 self.outbox.silent_places(self.now()) as f64,
             ),
-        ])
+        ]);
+        text.push_str(&self.approvals.metrics_text(self.now()));
+        text
     }
 
     /// The moment it is.

@@ -27,6 +27,7 @@ mod outbox;
 mod people;
 mod pool;
 mod profiles;
+mod proposals;
 mod purge;
 mod queue;
 mod reconcile;
@@ -68,6 +69,7 @@ pub use messages::{MessageRow, NewMessage, ReplyTo};
 pub use outbox::{Decision, NewOutboxRow, OutboxFilter, OutboxRow};
 pub use people::PersonRow;
 pub use profiles::ProfileRow;
+pub use proposals::{ProposalFilter, ProposalRow, ProposalStepRow};
 pub use reconcile::ReconcileRow;
 pub use relay_threads::RelayThreadRow;
 pub use search::{

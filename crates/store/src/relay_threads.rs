@@ -1,5 +1,7 @@
 //! Threads that stand for something at a service: an issue, a work package, a thread of talk.
 
+use protocol::TaskId;
+
 use crate::error::Result;
 use crate::threads::ThreadRow;
 use crate::tx::Tx;
@@ -85,6 +87,34 @@ impl Tx<'_> {
              FROM thread WHERE id = ?1 AND origin IS NULL /*lock*/",
             &[row.into()],
             crate::threads::thread_row,
+        )
+    }
+
+    /// The row of the thread that a key was stitched to.
+    pub fn stitched_thread(&mut self, workspace: &str, key: &[u8]) -> Result<Option<i64>> {
+        self.query_one(
+            "SELECT thread FROM relay_stitch WHERE workspace = ?1 AND key = ?2",
+            &[workspace.into(), key.into()],
+            |row| row.int(0),
+        )
+    }
+
+    /// Stitches a key to a thread; the first one holds.
+    pub fn stitch_thread(&mut self, workspace: &str, key: &[u8], thread_row: i64) -> Result<()> {
+        self.execute(
+            "INSERT INTO relay_stitch (workspace, key, thread) VALUES (?1, ?2, ?3)
+             ON CONFLICT (workspace, key) DO NOTHING",
+            &[workspace.into(), key.into(), thread_row.into()],
+        )?;
+        Ok(())
+    }
+
+    /// The row of the thread in which there was work of a task.
+    pub fn thread_of_task(&mut self, workspace: &str, task: TaskId) -> Result<Option<i64>> {
+        self.query_one(
+            "SELECT thread FROM work WHERE task = ?2 AND workspace = ?1 ORDER BY id LIMIT 1",
+            &[workspace.into(), task.as_bytes().into()],
+            |row| row.int(0),
         )
     }
 }

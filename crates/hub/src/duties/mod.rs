@@ -5,6 +5,7 @@ mod deliveries;
 mod expiry;
 mod other_hubs;
 mod outbox;
+mod reminders;
 mod search_index;
 mod sync;
 mod wake;
@@ -65,6 +66,8 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("sync", |stop| sync::run(links, stop));
     let actions = Arc::clone(hub);
     duties.spawn("outbox", |stop| outbox::run(actions, stop));
+    let proposals = Arc::clone(hub);
+    duties.spawn("reminders", |stop| reminders::run(proposals, stop));
     let queues = Arc::clone(hub);
     duties.spawn("work", |stop| work::run(queues, stop));
     let messages = Arc::clone(hub);

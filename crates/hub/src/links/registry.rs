@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use connector_api::toolkit::{HttpClient, HttpSettings};
 use connector_api::{Capabilities, Connector, ConnectorKind};
@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use super::intake::Intake;
 use super::state::{LinkState, LinkStatus};
 use super::vault::{LinkVault, VaultError};
+use crate::hub::Hub;
 
 /// What links are made of.
 pub struct LinkParts {
@@ -41,8 +42,10 @@ pub struct Links {
     /// This hub, among those that share a database.
     pub(super) hub_name: String,
     states: Mutex<HashMap<i64, LinkState>>,
-    running: Mutex<HashMap<i64, Running>>,
+    pub(super) running: Mutex<HashMap<i64, Running>>,
     changed: Notify,
+    /// The hub they belong to.
+    pub(super) owner: OnceLock<Weak<Hub>>,
 }
 
 /// A link that runs.
@@ -73,6 +76,7 @@ impl Links {
             states: Mutex::default(),
             running: Mutex::default(),
             changed: Notify::new(),
+            owner: OnceLock::new(),
         }
     }
 

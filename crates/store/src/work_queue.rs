@@ -253,11 +253,23 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Writes back work that was ready or leased and keeps its thread waiting no longer: it is done, dead
-    /// or parked. The next of its thread is ready from now on; the caller has locked it with
-    /// [`Tx::lock_work`]. Answers the queue of that next one.
+    /// Writes back work that keeps its thread waiting no longer: it is done, dead or parked. If it did, the
+    /// next of its thread is ready from now on. The caller has locked it with [`Tx::lock_work`]. Answers the
+    /// queue of that next one.
     pub fn end_work(&mut self, work: &WorkRow) -> Result<Option<String>> {
+        let before = self.query_one(
+            "SELECT state FROM work WHERE id = ?1",
+            &[work.row.into()],
+            |row| row.int(0),
+        )?;
         self.update_work(work)?;
+        let was_head = matches!(
+            before.and_then(WorkState::from_code),
+            Some(WorkState::Ready | WorkState::Leased)
+        );
+        if !was_head {
+            return Ok(None);
+        }
         let first = self.query_one(
             "SELECT id, queue FROM work WHERE thread = ?1 AND state IN (0, 1, 5)
              ORDER BY id LIMIT 1",

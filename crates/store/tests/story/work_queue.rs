@@ -80,6 +80,11 @@ async fn what_is_parked_or_dead_keeps_nobody_waiting(place: Place) {
     assert_eq!(ids(&lease(&place, "a", at(30), 16).await), [parked]);
     end(&place, parked, WorkState::Done).await;
     assert_eq!(ids(&lease(&place, "a", at(30), 16).await), [later]);
+    // Ending what kept nobody waiting frees nobody: somebody has the head.
+    let behind = place.add_work(thread, 5).await;
+    assert_eq!(end(&place, parked, WorkState::Done).await, None);
+    assert_eq!(state(&place, later).await, WorkState::Leased);
+    assert_eq!(state(&place, behind).await, WorkState::Behind);
     place.close().await;
 }
 

@@ -13,11 +13,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{ReplyTo, ThreadRow, Tx, WorkRow};
 
-use super::submit::{self, Means, Submission, Submitted};
 use super::life;
+use super::submit::{self, Submission};
 use crate::call::Change;
 use crate::error::{Checked, Error, Result};
 use crate::relay::append::{NewEnvelope, append};
+use crate::relay::approvals::{Means, Submitted};
 
 /// Something that an agent says in the thread.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -285,14 +286,12 @@ impl Completion {
     ) -> Result<Vec<SubmittedView>> {
         let mut submitted = Vec::with_capacity(self.actions.len());
         for wish in &self.actions {
-            let citations = submit::citations(tx, &work.workspace, &wish.retrieval_refs)?;
             let submission = Submission {
                 thread,
                 task: work.task,
                 work_row: work.row,
                 agent: &self.caller.agent_id,
                 wish,
-                citations,
                 now: self.now,
             };
             let view = match submit::submit(tx, &self.means, &submission)? {

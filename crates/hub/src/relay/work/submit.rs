@@ -4,17 +4,14 @@
 use std::sync::Arc;
 
 use protocol::relay::{Citation, Context, Envelope, MemoryUpdate};
-use protocol::{Caller, OutboxId, ProposalId, TaskId, Timestamp};
+use protocol::{Caller, TaskId, Timestamp};
 use store::{ThreadRow, Tx};
 
 use super::completion::ActionWish;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
-
-/// What submitting needs beside the transaction.
-#[derive(Clone)]
-pub(super) struct Means;
+use crate::relay::approvals::{self, ActionDraft, Means, Submitted, SubmittedAction};
 
 /// Something that an agent wants done outside.
 pub(super) struct Submission<'a> {
@@ -23,35 +20,38 @@ pub(super) struct Submission<'a> {
     pub(super) work_row: i64,
     pub(super) agent: &'a str,
     pub(super) wish: &'a ActionWish,
-    pub(super) citations: Vec<Citation>,
     pub(super) now: Timestamp,
-}
-
-/// What became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Submitted {
-    /// A human has to decide.
-    Proposed(ProposalId),
-    /// It is on its way.
-    Queued(OutboxId),
-}
-
-/// Gets ready to submit; before the transaction.
-pub(super) async fn means(_hub: &Arc<Hub>) -> Result<Means> {
-    Ok(Means)
 }
 
 /// Submits an action: it waits for a human, or is on its way. Nothing leaves without that.
 pub(super) fn submit(
-    _tx: &mut Tx<'_>,
-    _means: &Means,
-    _submission: &Submission<'_>,
+    tx: &mut Tx<'_>,
+    means: &Means,
+    submission: &Submission<'_>,
 ) -> Result<Submitted> {
-    Err(Error::invalid("actions", "cannot be taken: this hub has nobody who decides about them"))
+    let Submission { thread, wish, .. } = submission;
+    let draft = ActionDraft {
+        link: wish.link.clone(),
+        to: wish.to.clone(),
+        text: wish.text.clone(),
+    };
+    let citations = citations(tx, &thread.workspace, &wish.retrieval_refs)?;
+    let action = SubmittedAction {
+        thread,
+        task: submission.task,
+        work: Some(submission.work_row),
+        agent: submission.agent,
+        draft: &draft,
+        citations,
+        why: wish.why.as_deref().unwrap_or_default(),
+        now: submission.now,
+    };
+    approvals::submit(tx, means, &action)
 }
 
 /// After the commit: whoever decides or sends is told.
 pub(super) fn announce(hub: &Arc<Hub>) {
+    hub.approvals.ring();
     hub.live.announce_outbox();
 }
 
@@ -67,7 +67,7 @@ pub(super) fn remember(
 }
 
 /// The documents of these ids, for those who read what cites them.
-pub(super) fn citations(
+fn citations(
     _tx: &mut Tx<'_>,
     _workspace: &str,
     retrieval_refs: &[String],

@@ -2,7 +2,7 @@
 
 use protocol::TaskId;
 
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::threads::ThreadRow;
 use crate::tx::Tx;
 use crate::value::Row;
@@ -116,20 +116,6 @@ impl Tx<'_> {
             &[workspace.into(), task.as_bytes().into()],
             |row| row.int(0),
         )
-    }
-
-    /// The task of a thread's newest unfinished work.
-    pub fn open_task(&mut self, thread_row: i64) -> Result<Option<TaskId>> {
-        let task = self.query_one(
-            "SELECT task FROM work WHERE thread = ?1 AND state IN (0, 1, 5)
-             ORDER BY id DESC LIMIT 1",
-            &[thread_row.into()],
-            |row| row.blob(0),
-        )?;
-        let read = |bytes: Vec<u8>| {
-            TaskId::from_bytes(&bytes).ok_or(StoreError::Corrupt { what: "task" })
-        };
-        task.map(read).transpose()
     }
 }
 

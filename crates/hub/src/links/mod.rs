@@ -16,6 +16,7 @@ mod patience;
 mod purge;
 mod reconcile;
 mod registry;
+mod relaying;
 mod remove_link;
 mod replay;
 mod run;

@@ -12,7 +12,7 @@ use crate::live::Live;
 
 /// There is work in a workspace that was not there before; whoever waits for it is told.
 pub(crate) fn work_arrived(live: &Arc<Live>, workspace: &str) {
-    let _ = (live, workspace);
+    live.announce_work(workspace);
 }
 
 /// A tool that an agent asks for.

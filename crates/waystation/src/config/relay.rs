@@ -7,6 +7,8 @@ use protocol::validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::approvals::ApprovalsConfig;
+
 const DAY_MS: i64 = 24 * 3_600_000;
 
 /// The relay: webhooks in, work for agents, answers out.
@@ -19,6 +21,8 @@ pub(crate) struct RelayConfig {
     pub(crate) keep_bodies_days: i64,
     /// For how many days a delivery is known again when it comes once more.
     pub(crate) keep_keys_days: i64,
+    /// What a human decides.
+    pub(crate) approvals: ApprovalsConfig,
 }
 
 impl Default for RelayConfig {
@@ -27,6 +31,7 @@ impl Default for RelayConfig {
             route: Vec::new(),
             keep_bodies_days: limits::DELIVERY_BODY_MS / DAY_MS,
             keep_keys_days: limits::DELIVERY_KEY_MS / DAY_MS,
+            approvals: ApprovalsConfig::default(),
         }
     }
 }
@@ -58,6 +63,7 @@ impl RelayConfig {
                 body_ms: self.keep_bodies_days.saturating_mul(DAY_MS),
                 key_ms: self.keep_keys_days.saturating_mul(DAY_MS),
             },
+            approvals: self.approvals.settings(),
             ..RelaySettings::default()
         }
     }
@@ -69,6 +75,7 @@ impl RelayConfig {
         for (index, route) in self.route.iter().enumerate() {
             route.check().with_context(|| format!("[[relay.route]] number {}", index + 1))?;
         }
+        self.approvals.check()?;
         if self.keep_bodies_days < 0 || self.keep_keys_days < 1 {
             bail!("relay.keep_bodies_days must be at least 0 and relay.keep_keys_days at least 1");
         }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use testkit::On;
 
 use crate::service::{request, said, with};
-use crate::world::{deliveries, linked, threads, envelopes, work};
+use crate::world::{deliveries, envelopes, linked, threads, work};
 
 crate::on_both! {
     every_delivery_sent_one_to_four_times_in_any_order_at_once_is_taken_once
@@ -67,9 +67,9 @@ async fn every_delivery_sent_one_to_four_times_in_any_order_at_once_is_taken_onc
         }
         let links = &hub.hub.links;
         let now = hub.hub.now();
-        let answers = shuffled(all, seed).into_iter().map(async |said: Value| {
-            links.receive("github", request(&said, now)).await
-        });
+        let answers = shuffled(all, seed)
+            .into_iter()
+            .map(async |said: Value| links.receive("github", request(&said, now)).await);
         for answer in join_all(answers).await {
             assert_eq!(answer.unwrap(), "ok".into(), "{sent:?}");
         }

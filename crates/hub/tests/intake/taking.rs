@@ -22,7 +22,8 @@ crate::on_both! {
 
 async fn what_a_service_says_is_a_message_and_work_before_it_is_answered(on: On) {
     let hub = linked(on).await;
-    say(&hub, &with(said("d1", "It says **closed**."), &json!({ "at": 1_771_329_000_000_i64 }))).await;
+    say(&hub, &with(said("d1", "It says **closed**."), &json!({ "at": 1_771_329_000_000_i64 })))
+        .await;
     // Nobody has asked for work yet, and nobody had to.
     assert_eq!(work(&hub).await, [("default".to_owned(), "ready".to_owned(), 1)]);
     let thread = &threads(&hub).await[0];
@@ -36,7 +37,7 @@ async fn what_a_service_says_is_a_message_and_work_before_it_is_answered(on: On)
         ("/channel", json!("github")),
         ("/role", json!("user")),
         ("/content", json!("It says **closed**.")),
-        ("/timestamp", json!("2026-02-17T11:50:00.000Z")),
+        ("/timestamp", json!("2026-02-17T11:50:00Z")),
         ("/meta/trust", json!("external")),
         ("/meta/sender", json!("github:octocat")),
         ("/meta/thread_id", thread["thread_id"].clone()),
@@ -58,7 +59,8 @@ async fn what_a_service_says_is_a_message_and_work_before_it_is_answered(on: On)
 async fn what_follows_stands_in_the_same_thread_and_behind_the_first(on: On) {
     let hub = linked(on).await;
     say(&hub, &said("d1", "first")).await;
-    say(&hub, &with(said("d2", "noted"), &json!({ "intent": "note", "event": "issues.labeled" }))).await;
+    say(&hub, &with(said("d2", "noted"), &json!({ "intent": "note", "event": "issues.labeled" })))
+        .await;
     say(&hub, &said("d3", "second")).await;
     say(&hub, &with(said("d4", "elsewhere"), &json!({ "thread": "github:acme/shop#13" }))).await;
     let mut found = work(&hub).await;
@@ -113,7 +115,8 @@ async fn a_request_that_says_two_things_makes_two(on: On) {
 
 async fn text_of_strangers_is_shown_and_breaks_nothing(on: On) {
     let hub = linked(on).await;
-    let mut texts: Vec<String> = testkit::naughty::LINES.iter().map(|line| (*line).to_owned()).collect();
+    let mut texts: Vec<String> =
+        testkit::naughty::LINES.iter().map(|line| (*line).to_owned()).collect();
     texts.extend(["a\0b".to_owned(), "\u{202e}evil".to_owned(), "x".repeat(200_000)]);
     texts.push("line\n".repeat(40_000));
     for (number, text) in texts.iter().enumerate() {
@@ -129,7 +132,10 @@ async fn text_of_strangers_is_shown_and_breaks_nothing(on: On) {
     for one in &all {
         let envelopes = envelopes(&hub, &one["thread_id"]).await;
         let text = envelopes[0].to_string();
-        assert!(!text.contains('\u{202e}') && !text.replace("\\\\", "").contains("\\u0000"), "{text}");
+        assert!(
+            !text.contains('\u{202e}') && !text.replace("\\\\", "").contains("\\u0000"),
+            "{text}"
+        );
         assert!(envelopes[0]["content"].as_str().unwrap().len() <= 132_000);
         assert!(envelopes[0]["meta"]["sender"].as_str().unwrap().starts_with("github:"));
     }
@@ -169,6 +175,30 @@ async fn what_we_did_ourselves_and_what_is_about_the_link_makes_no_work() {
 }
 
 #[tokio::test]
+async fn what_we_posted_ourselves_is_known_when_it_comes_back() {
+    let hub = linked(On::Sqlite).await;
+    say(&hub, &said("d1", "help")).await;
+    let now = hub.hub.now();
+    let posted: Result<(), store::StoreError> =
+        hub.hub.store.write(move |tx| tx.insert_posted(1, "issuecomment:99", 1, now)).await;
+    posted.unwrap();
+    let ours = json!({ "event": "issue_comment.created", "remote_id": "issuecomment:99" });
+    say(&hub, &with(said("d2", "our own words"), &ours)).await;
+    // Not even a change of it is anybody's work.
+    let edited = json!({
+        "event": "issue_comment.edited", "remote_id": "issuecomment:99",
+        "changes": "issuecomment:99",
+    });
+    say(&hub, &with(said("d3", "our own words, edited"), &edited)).await;
+    let outcomes: Vec<Value> =
+        deliveries(&hub).await.iter().map(|one| one["outcome"].clone()).collect();
+    assert_eq!(outcomes, ["own", "own", "work"]);
+    assert_eq!(only_thread(&hub).await.len(), 1);
+    assert_eq!(work(&hub).await.len(), 1);
+    hub.stop().await;
+}
+
+#[tokio::test]
 async fn what_must_not_leave_is_kept_by_its_keys_alone() {
     let hub = linked(On::Sqlite).await;
     let secret = with(
@@ -200,14 +230,13 @@ async fn routes_say_who_gets_what() {
         queue: queue.to_owned(),
         agent: agent.map(str::to_owned),
     };
-    let routes = vec![
-        route("push", RouteTarget::Ignore),
-        route("issues.*", to("triage", Some("triager"))),
-    ];
+    let routes =
+        vec![route("push", RouteTarget::Ignore), route("issues.*", to("triage", Some("triager")))];
     let hub = linked_with(On::Sqlite, &Arc::default(), routes).await;
     say(&hub, &said("d1", "routed")).await;
     say(&hub, &with(said("d2", "unwanted"), &json!({ "event": "push" }))).await;
-    say(&hub, &with(said("d3", "rest"), &json!({ "event": "release", "thread": "github:r" }))).await;
+    say(&hub, &with(said("d3", "rest"), &json!({ "event": "release", "thread": "github:r" })))
+        .await;
     let mut found = work(&hub).await;
     found.sort();
     let expected = ["default", "triage"].map(|queue| (queue.to_owned(), "ready".to_owned(), 1));

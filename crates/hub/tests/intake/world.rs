@@ -64,7 +64,8 @@ pub(crate) async fn say(hub: &TestHub, said: &Value) {
 
 /// What the service said, the newest first.
 pub(crate) async fn deliveries(hub: &TestHub) -> Vec<Value> {
-    let listed = hub.ok(&operator(), "list_deliveries", json!({ "name": "github", "limit": 200 })).await;
+    let listed =
+        hub.ok(&operator(), "list_deliveries", json!({ "name": "github", "limit": 200 })).await;
     listed["deliveries"].as_array().unwrap().clone()
 }
 

@@ -30,11 +30,8 @@ pub(super) fn submit(
     submission: &Submission<'_>,
 ) -> Result<Submitted> {
     let Submission { thread, wish, .. } = submission;
-    let draft = ActionDraft {
-        link: wish.link.clone(),
-        to: wish.to.clone(),
-        text: wish.text.clone(),
-    };
+    let draft =
+        ActionDraft { link: wish.link.clone(), to: wish.to.clone(), text: wish.text.clone() };
     let citations = citations(tx, &thread.workspace, &wish.retrieval_refs)?;
     let action = SubmittedAction {
         thread,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use protocol::limits::relay as limits;
-use store::StoreError;
+use store::{StoreError, Tx};
 use tokio_util::sync::CancellationToken;
 
 use crate::hub::Hub;
@@ -42,8 +42,7 @@ async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<(), StoreErro
     let mut is_more = true;
     while is_more && !stop.is_cancelled() {
         // Looking costs nobody anything; only what has something to forget goes to the writer.
-        let has_any = hub.store.read(move |tx| tx.oldest_delivery()).await?;
-        let Some(oldest) = has_any else { return Ok(()) };
+        let Some(oldest) = hub.store.read(Tx::oldest_delivery).await? else { return Ok(()) };
         if oldest >= bodies && oldest >= keys {
             return Ok(());
         }

@@ -81,11 +81,11 @@ impl Connector for Client {
         Ok(HookReply { batch: Batch { inbound, ..Batch::default() }, answer: "ok".into() })
     }
 
-    fn missed<'a>(
-        &'a self,
+    fn missed(
+        &self,
         since: Timestamp,
         from: Option<String>,
-    ) -> BoxFuture<'a, Result<MissedPage>> {
+    ) -> BoxFuture<'_, Result<MissedPage>> {
         Box::pin(async move {
             if !*self.0.can_say.lock() {
                 return Err(ConnectorError::Unsupported { service: "it", what: "say" });

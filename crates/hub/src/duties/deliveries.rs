@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use protocol::limits::relay as limits;
-use store::{StoreError, Tx};
+use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use crate::hub::Hub;
@@ -42,7 +42,8 @@ async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<(), StoreErro
     let mut is_more = true;
     while is_more && !stop.is_cancelled() {
         // Looking costs nobody anything; only what has something to forget goes to the writer.
-        let Some(oldest) = hub.store.read(Tx::oldest_delivery).await? else { return Ok(()) };
+        let oldest = hub.store.read(|tx| Ok::<_, StoreError>(tx.oldest_delivery()?)).await?;
+        let Some(oldest) = oldest else { return Ok(()) };
         if oldest >= bodies && oldest >= keys {
             return Ok(());
         }

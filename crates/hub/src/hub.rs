@@ -18,6 +18,9 @@ use crate::links::{Intake, LinkParts, Links};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
+use crate::relay::RelaySettings;
+use crate::relay::approvals::Approvals;
+use crate::relay::outbox::Outbox;
 use crate::wakes::request::Means;
 use crate::wakes::{WakeSettings, Wakes};
 
@@ -38,6 +41,8 @@ pub struct Settings {
     pub zone: jiff::tz::TimeZone,
     /// How agents are woken.
     pub wake: WakeSettings,
+    /// Webhooks in, work for agents, answers out.
+    pub relay: RelaySettings,
 }
 
 impl Default for Settings {
@@ -50,6 +55,7 @@ impl Default for Settings {
             idempotency_window_ms: None,
             zone: jiff::tz::TimeZone::UTC,
             wake: WakeSettings::default(),
+            relay: RelaySettings::default(),
         }
     }
 }
@@ -91,7 +97,7 @@ pub struct Hub {
     /// Its links, and how each is doing.
     pub links: Links,
     /// What it counts.
-    pub metrics: Metrics,
+    pub metrics: Arc<Metrics>,
     /// What its operator chose.
     pub settings: Settings,
     /// Ends when the hub is about to stop: long polls return what they have.
@@ -102,6 +108,10 @@ pub struct Hub {
     pub revocations: Arc<Revocations>,
     /// Who waits for wakes.
     pub(crate) wakes: Arc<Wakes>,
+    /// What it keeps in mind about proposals: bells, counts, unlocked terminals.
+    pub approvals: Approvals,
+    /// What is sent to services, and which of them are left alone.
+    pub(crate) outbox: Outbox,
     pub(crate) sealer: Sealer,
     pub(crate) audit_bell: Arc<Notify>,
     pub(crate) places: Semaphore,
@@ -119,6 +129,7 @@ impl Hub {
         let Parts { seal_key, search, containment, links, .. } = parts;
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let (live, audit_bell) = (Arc::<Live>::default(), Arc::<Notify>::default());
+        let metrics = Arc::<Metrics>::default();
         let intake = Intake {
             store: store.clone(),
             live: Arc::clone(&live),
@@ -126,17 +137,21 @@ impl Hub {
             entropy: Arc::clone(&entropy),
             audit_bell: Arc::clone(&audit_bell),
             expiry_bell: Notify::new(),
+            metrics: Arc::clone(&metrics),
+            settings: Arc::new(settings.relay.intake.clone()),
         };
         let name = format!("hub_{}", fresh_uid(&*entropy, clock.now()));
         let hub = Arc::new(Self {
             sealer: Sealer::new(store.clone(), seal_key),
             store,
             live,
-            metrics: Metrics::default(),
+            metrics,
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
             wakes: Arc::default(),
+            approvals: Approvals::default(),
+            outbox: Outbox::default(),
             search,
             containment,
             links: Links::new(links, intake, name),
@@ -149,6 +164,7 @@ impl Hub {
             clock,
             entropy,
         });
+        hub.links.belong_to(&hub);
         let mut duties = Duties::default();
         duties::start(&hub, &mut duties, entries);
         (hub, duties)
@@ -182,7 +198,7 @@ impl Hub {
     /// Everything the hub counts, in the Prometheus text format.
     #[expect(clippy::cast_precision_loss, reason = "these counts are far below 2^52")]
     pub fn metrics_text(&self) -> String {
-        self.metrics.render(&[
+        let mut text = self.metrics.render(&[
             (
                 "waystation_writes_waiting",
                 "Changes waiting for the writer.",
@@ -193,7 +209,14 @@ impl Hub {
                 "Threads watched by live readers.",
                 self.live.watchers() as f64,
             ),
-        ])
+            (
+                "waystation_outbox_silent_places",
+                "Places that do not answer and are left alone.",
+                self.outbox.silent_places(self.now()) as f64,
+            ),
+        ]);
+        text.push_str(&self.approvals.metrics_text(self.now()));
+        text
     }
 
     /// The moment it is.

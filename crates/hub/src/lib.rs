@@ -21,6 +21,7 @@ mod metrics;
 mod operation;
 mod operations;
 mod quota;
+pub mod relay;
 pub mod threads;
 pub mod wakes;
 
@@ -29,7 +30,7 @@ pub use catalogue::{Catalogue, Entry, Input};
 pub use clock::{Clock, Entropy, SystemClock, SystemEntropy};
 pub use error::{Error, Result};
 pub use hub::{Hub, Parts, Settings};
-pub use metrics::Metrics;
+pub use metrics::{Gauge, Metrics};
 pub use operation::{Answer, Effect, Method, Operation, Quota, Route};
 pub use operations::catalogue;
 pub use quota::Rate;

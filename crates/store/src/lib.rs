@@ -11,6 +11,7 @@ mod chat_messages;
 mod chats;
 pub mod containment;
 mod cursors;
+mod deliveries;
 mod driver;
 mod engine;
 mod error;
@@ -22,11 +23,15 @@ mod leases;
 mod links;
 mod messages;
 mod migrate;
+mod outbox;
 mod people;
 mod pool;
 mod profiles;
+mod proposals;
 mod purge;
 mod queue;
+mod reconcile;
+mod relay_threads;
 pub mod search;
 mod sessions;
 mod store;
@@ -38,6 +43,7 @@ mod view_file;
 mod wake_policies;
 mod wakes;
 mod work;
+mod work_queue;
 mod writer;
 
 pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};
@@ -52,6 +58,7 @@ pub use containment::{
     RankedPage, RankedQuery, RemovedDoc,
 };
 pub use cursors::CursorRow;
+pub use deliveries::{DeliveryFilter, DeliveryRow, NewDelivery, RawDelivery};
 pub use engine::Engine;
 pub use error::{Result, StoreError};
 pub use folds::FoldRow;
@@ -59,8 +66,12 @@ pub use gaps::GapRow;
 pub use leases::LeaseRow;
 pub use links::{LinkRow, LinkTotals, NewLink};
 pub use messages::{MessageRow, NewMessage, ReplyTo};
+pub use outbox::{Decision, NewOutboxRow, OutboxFilter, OutboxRow};
 pub use people::PersonRow;
 pub use profiles::ProfileRow;
+pub use proposals::{ProposalFilter, ProposalRow, ProposalStepRow};
+pub use reconcile::ReconcileRow;
+pub use relay_threads::RelayThreadRow;
 pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };
@@ -71,3 +82,4 @@ pub use tokens::TokenRow;
 pub use tx::Tx;
 pub use wake_policies::WakePolicyRow;
 pub use wakes::{WakeFilter, WakeRow};
+pub use work_queue::{NewWork, QueueDepth, WorkFilter, WorkRow};

@@ -1,6 +1,7 @@
 //! The command line. Operations come from the catalogue; these are their friendly spellings.
 
 mod agents;
+mod approvals;
 mod chats;
 mod hook;
 mod run;
@@ -10,7 +11,8 @@ use std::path::PathBuf;
 pub(crate) use agents::{
     AgentsArgs, AgentsCommand, ConnectArgs, DoctorArgs, PolicyArgs, ReviewCommand, WakeArgs,
 };
-pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
+pub(crate) use approvals::{ApprovalsArgs, ApprovalsCommand};
+pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand, LinkDeliveriesArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
 pub(crate) use run::{AttachArgs, RunArgs};
@@ -137,6 +139,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// See who is there, and how each was last woken.
     Agents(AgentsArgs),
+    /// Decide about what agents want to do at services.
+    Approvals(ApprovalsArgs),
     /// Let one agent review another's work.
     #[command(subcommand)]
     Review(ReviewCommand),

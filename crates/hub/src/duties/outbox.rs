@@ -81,10 +81,8 @@ async fn turn(
     // A name for each lease: a sender that was away for too long cannot be mistaken for its successor.
     let holder = format!("{} {}", hub.links.hub_name(), leases.fetch_add(1, Ordering::Relaxed));
     let until = now.plus_ms(limits::OUTBOX_LEASE_MS);
-    let rows: Vec<OutboxRow> = hub
-        .store
-        .write(move |tx| tx.lease_outbox(&holder, (now, until), room))
-        .await?;
+    let rows: Vec<OutboxRow> =
+        hub.store.write(move |tx| tx.lease_outbox(&holder, (now, until), room)).await?;
     let found = !rows.is_empty();
     for row in rows {
         sending.spawn(outbox::send(Arc::clone(hub), row));

@@ -302,7 +302,9 @@ async fn timed<T>(
 ) -> connector_api::Result<T> {
     match tokio::time::timeout(limits::OUTBOX_SEND_TIMEOUT, request).await {
         Ok(answered) => answered,
-        Err(_) => Err(ConnectorError::Unreachable { reason: "it did not answer in time".to_owned() }),
+        Err(_) => {
+            Err(ConnectorError::Unreachable { reason: "it did not answer in time".to_owned() })
+        }
     }
 }
 

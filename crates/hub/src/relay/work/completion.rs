@@ -16,6 +16,7 @@ use store::{ReplyTo, ThreadRow, Tx, WorkRow};
 use super::life;
 use super::submit::{self, Submission};
 use crate::call::Change;
+use crate::clock::Entropy;
 use crate::error::{Checked, Error, Result};
 use crate::relay::append::{NewEnvelope, append};
 use crate::relay::approvals::{Means, Submitted};
@@ -103,6 +104,7 @@ pub(super) struct Completion {
     pub(super) parks: bool,
     pub(super) caller: Arc<Caller>,
     pub(super) means: Means,
+    pub(super) entropy: Arc<dyn Entropy>,
     pub(super) now: Timestamp,
     /// What is said, in a few bytes, to know it again.
     pub(super) digest: String,
@@ -141,8 +143,7 @@ pub(super) fn check(replies: &[Reply], actions: &[ActionWish]) -> Result<()> {
         let field = format!("actions[{index}]");
         validate::message_body(&action.text).field(&format!("{field}.text"))?;
         if action.text.len() > limits::ACTION_TEXT_BYTES_MAX {
-            let reason =
-                format_args!("must have at most {} bytes", limits::ACTION_TEXT_BYTES_MAX);
+            let reason = format_args!("must have at most {} bytes", limits::ACTION_TEXT_BYTES_MAX);
             return Err(Error::invalid(&format!("{field}.text"), reason));
         }
         if let Some(why) = &action.why {
@@ -270,7 +271,8 @@ impl Completion {
             };
             let appended = append(tx, thread, &new, self.now)?;
             if let Some(update) = &reply.memory_update {
-                submit::remember(tx, thread, &self.caller, update, self.now)?;
+                let who = (&*thread, &*self.caller);
+                submit::remember(tx, who, update, &*self.entropy, self.now)?;
             }
             replied.push(RepliedView { message_id: appended.message_id, seq: appended.seq });
         }
@@ -295,9 +297,7 @@ impl Completion {
                 now: self.now,
             };
             let view = match submit::submit(tx, &self.means, &submission)? {
-                Submitted::Proposed(id) => {
-                    SubmittedView { proposal_id: Some(id), outbox_id: None }
-                }
+                Submitted::Proposed(id) => SubmittedView { proposal_id: Some(id), outbox_id: None },
                 Submitted::Queued(id) => SubmittedView { proposal_id: None, outbox_id: Some(id) },
             };
             submitted.push(view);
@@ -307,7 +307,10 @@ impl Completion {
 }
 
 impl Serialize for Completed {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
         self.output.serialize(serializer)
     }
 }

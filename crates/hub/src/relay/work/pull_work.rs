@@ -171,9 +171,7 @@ impl Pull {
         let now = call.hub.now();
         let due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
         let (visible, lapse) = call
-            .read(move |tx| {
-                Ok((tx.next_work_visible(&workspace, &queue)?, tx.next_work_lapse()?))
-            })
+            .read(move |tx| Ok((tx.next_work_visible(&workspace, &queue)?, tx.next_work_lapse()?)))
             .await?;
         Ok(due(visible) || due(lapse))
     }

@@ -4,14 +4,16 @@
 use std::sync::Arc;
 
 use protocol::relay::{Citation, Context, Envelope, MemoryUpdate};
-use protocol::{Caller, TaskId, Timestamp};
+use protocol::{Caller, MemoryId, TaskId, Timestamp};
 use store::{ThreadRow, Tx};
 
 use super::completion::ActionWish;
 use crate::call::Call;
-use crate::error::{Error, Result};
+use crate::clock::{Entropy, fresh_uid};
+use crate::error::Result;
 use crate::hub::Hub;
 use crate::relay::approvals::{self, ActionDraft, Means, Submitted, SubmittedAction};
+use crate::relay::hooks::{self, Remembered};
 
 /// Something that an agent wants done outside.
 pub(super) struct Submission<'a> {
@@ -30,11 +32,8 @@ pub(super) fn submit(
     submission: &Submission<'_>,
 ) -> Result<Submitted> {
     let Submission { thread, wish, .. } = submission;
-    let draft = ActionDraft {
-        link: wish.link.clone(),
-        to: wish.to.clone(),
-        text: wish.text.clone(),
-    };
+    let draft =
+        ActionDraft { link: wish.link.clone(), to: wish.to.clone(), text: wish.text.clone() };
     let citations = citations(tx, &thread.workspace, &wish.retrieval_refs)?;
     let action = SubmittedAction {
         thread,
@@ -57,13 +56,14 @@ pub(super) fn announce(hub: &Arc<Hub>) {
 
 /// Remembers what a reply asks to be remembered.
 pub(super) fn remember(
-    _tx: &mut Tx<'_>,
-    _thread: &ThreadRow,
-    _caller: &Caller,
-    _update: &MemoryUpdate,
-    _now: Timestamp,
+    tx: &mut Tx<'_>,
+    (thread, caller): (&ThreadRow, &Caller),
+    update: &MemoryUpdate,
+    entropy: &dyn Entropy,
+    now: Timestamp,
 ) -> Result<()> {
-    Err(Error::invalid("replies", "may have no memory_update: this hub has no memory"))
+    let id = MemoryId(fresh_uid(entropy, now));
+    hooks::remember(tx, &Remembered { thread, update, caller, id, now })
 }
 
 /// The documents of these ids, for those who read what cites them.

@@ -18,6 +18,7 @@ use crate::links::{Intake, LinkParts, Links};
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
+use crate::relay::RelaySettings;
 use crate::wakes::request::Means;
 use crate::wakes::{WakeSettings, Wakes};
 
@@ -38,6 +39,8 @@ pub struct Settings {
     pub zone: jiff::tz::TimeZone,
     /// How agents are woken.
     pub wake: WakeSettings,
+    /// Webhooks in, work for agents, answers out.
+    pub relay: RelaySettings,
 }
 
 impl Default for Settings {
@@ -50,6 +53,7 @@ impl Default for Settings {
             idempotency_window_ms: None,
             zone: jiff::tz::TimeZone::UTC,
             wake: WakeSettings::default(),
+            relay: RelaySettings::default(),
         }
     }
 }

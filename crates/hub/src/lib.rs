@@ -21,6 +21,7 @@ mod metrics;
 mod operation;
 mod operations;
 mod quota;
+pub mod relay;
 pub mod threads;
 pub mod wakes;
 

@@ -1,0 +1,12 @@
+//! The relay: what services say becomes envelopes and work; what agents answer leaves through an outbox.
+//!
+//! An envelope is a message of a thread in the relay's dialect: [`envelope`] translates between the two,
+//! [`append`] is the one way in which any part adds one to a thread.
+pub mod append;
+pub mod envelope;
+pub mod settings;
+
+pub use settings::RelaySettings;
+
+/// The set of tools that these operations belong to.
+pub const TOOLSET: &str = "relay";

@@ -60,6 +60,8 @@ CREATE TABLE tool_call (
     -- The message that asked, and the one that answers.
     seq BIGINT NOT NULL,
     answer_seq BIGINT,
+    -- What the asker calls it; the same call is never run for two messages.
+    call_key TEXT NOT NULL,
     task BYTEA NOT NULL,
     parent BIGINT,
     depth BIGINT NOT NULL,
@@ -67,6 +69,11 @@ CREATE TABLE tool_call (
     caller TEXT NOT NULL,
     name TEXT NOT NULL,
     args TEXT NOT NULL,
+    -- The tool that runs now, which a failure may have changed, and the way it last took.
+    tool TEXT NOT NULL,
+    way TEXT,
+    -- Where in the list of ways the next one stands.
+    next_way BIGINT NOT NULL,
     state BIGINT NOT NULL,
     attempts BIGINT NOT NULL,
     hops BIGINT NOT NULL,
@@ -78,6 +85,7 @@ CREATE TABLE tool_call (
     ended_ms BIGINT
 );
 CREATE UNIQUE INDEX tool_call_uid ON tool_call (uid);
+CREATE UNIQUE INDEX tool_call_key ON tool_call (thread, call_key);
 CREATE UNIQUE INDEX tool_call_place ON tool_call (thread, seq);
 CREATE INDEX tool_call_due ON tool_call (due_ms, id) WHERE state = 0;
 CREATE INDEX tool_call_leased ON tool_call (lease_ms) WHERE state = 1;

@@ -28,10 +28,12 @@ mod profiles;
 mod purge;
 mod queue;
 pub mod search;
+mod session_layers;
 mod sessions;
 mod store;
 mod threads;
 mod tokens;
+mod tool_calls;
 mod tx;
 mod value;
 mod view_file;
@@ -64,10 +66,12 @@ pub use profiles::ProfileRow;
 pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };
+pub use session_layers::SessionLayerRow;
 pub use sessions::{SessionFilter, SessionRow};
 pub use store::{Settings, Store};
 pub use threads::{NewThread, ThreadAccess, ThreadFilter, ThreadListed, ThreadRow};
 pub use tokens::TokenRow;
+pub use tool_calls::ToolCallRow;
 pub use tx::Tx;
 pub use wake_policies::WakePolicyRow;
 pub use wakes::{WakeFilter, WakeRow};

@@ -5,9 +5,11 @@ pub mod containment;
 pub mod import;
 pub mod links;
 pub mod mcp;
+pub mod model;
 pub mod relay;
 pub mod slack;
 pub mod summary;
+pub mod tools;
 pub mod wake;
 
 use std::time::Duration;

@@ -64,11 +64,17 @@ CREATE TABLE work (
     lease_ms BIGINT,
     -- Why it was released, parked or given up.
     reason TEXT,
+    -- What its completion said and was answered: JSON, so that saying it again gets the same answer.
+    outcome TEXT,
     created_ms BIGINT NOT NULL,
     ended_ms BIGINT
 );
 CREATE UNIQUE INDEX work_uid ON work (uid);
 CREATE INDEX work_ready ON work (workspace, queue, visible_ms, id) WHERE state = 0;
 CREATE INDEX work_leased ON work (lease_ms) WHERE state = 1;
+-- Asked with the very same words: SQLite knows a partial index by them alone.
 CREATE INDEX work_open ON work (thread, id) WHERE state IN (0, 1, 5);
 CREATE INDEX work_listed ON work (workspace, id);
+-- For counting: what is done is left out, and there is most of that.
+CREATE INDEX work_counted ON work (workspace, queue, state, created_ms)
+    WHERE state IN (0, 1, 3, 4, 5);

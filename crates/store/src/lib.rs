@@ -40,6 +40,7 @@ mod view_file;
 mod wake_policies;
 mod wakes;
 mod work;
+mod work_queue;
 mod writer;
 
 pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};
@@ -75,3 +76,4 @@ pub use tool_calls::ToolCallRow;
 pub use tx::Tx;
 pub use wake_policies::WakePolicyRow;
 pub use wakes::{WakeFilter, WakeRow};
+pub use work_queue::{NewWork, QueueDepth, WorkFilter, WorkRow};

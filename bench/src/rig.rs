@@ -50,6 +50,7 @@ impl Rig {
             search: SearchIndex::open(folder)?,
             containment: ContainmentIndex::open(folder, 2)?,
             seal_key: SealKey::open(&folder.join("keys"), &SystemRandom::new())?,
+            model: None,
             links: LinkParts::without_services(&folder.join("keys"), &SystemRandom::new())?,
         });
         Ok(Self { hub, catalogue: Arc::new(hub::catalogue()), duties })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use connector_api::model::SharedModel;
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
 use store::{ContainmentIndex, SearchIndex, Store, StoreError};
@@ -19,6 +20,7 @@ use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
 use crate::relay::RelaySettings;
+use crate::relay::tools::Tools;
 use crate::wakes::request::Means;
 use crate::wakes::{WakeSettings, Wakes};
 
@@ -80,6 +82,8 @@ pub struct Parts {
     pub containment: ContainmentIndex,
     /// What links are made of.
     pub links: LinkParts,
+    /// The model that writes and embeds, where one is configured.
+    pub model: Option<SharedModel>,
 }
 
 /// The hub itself.
@@ -104,6 +108,10 @@ pub struct Hub {
     pub keys: Arc<KeyRing>,
     /// Tokens that are refused before their time.
     pub revocations: Arc<Revocations>,
+    /// The model that writes and embeds, where one is configured.
+    pub model: Option<SharedModel>,
+    /// The tools that agents call.
+    pub tools: Arc<Tools>,
     /// Who waits for wakes.
     pub(crate) wakes: Arc<Wakes>,
     pub(crate) sealer: Sealer,
@@ -120,7 +128,7 @@ impl Hub {
     /// Starts the hub on an open store, and its duties.
     pub fn start(parts: Parts) -> (Arc<Self>, Duties) {
         let Parts { store, settings, clock, entropy, keys, revocations, .. } = parts;
-        let Parts { seal_key, search, containment, links, .. } = parts;
+        let Parts { seal_key, search, containment, links, model, .. } = parts;
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let (live, audit_bell) = (Arc::<Live>::default(), Arc::<Notify>::default());
         let intake = Intake {
@@ -140,6 +148,8 @@ impl Hub {
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
+            model,
+            tools: Arc::default(),
             wakes: Arc::default(),
             search,
             containment,

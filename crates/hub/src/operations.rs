@@ -5,6 +5,8 @@ use crate::agents::{HeartbeatSession, ListAgents, ListSessions, OpenSession};
 use crate::catalogue::{Catalogue, Entry};
 use crate::chats::{AddMessages, GetAttachment, GetContext, GetMessages, ListChats, ListSources};
 use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
+use crate::relay::context::AssembleContext;
+use crate::relay::tools::{CancelToolCall, GetToolCall};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
@@ -53,6 +55,10 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<WaitForWake>(),
         Entry::of::<SetWakePolicy>(),
         Entry::of::<GetWakePolicy>(),
+        // Tools and context of the relay.
+        Entry::of::<GetToolCall>(),
+        Entry::of::<CancelToolCall>(),
+        Entry::of::<AssembleContext>(),
         Entry::of::<IssueToken>(),
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),

@@ -176,14 +176,14 @@ impl Tx<'_> {
         limit: usize,
     ) -> Result<Vec<ToolCallRow>> {
         let mut calls = self.query(
-            select_calls!("WHERE c.state = 1 AND c.lease_ms <= ?1 ORDER BY c.id LIMIT ?2 /*lock*/"),
+            select_calls!("WHERE c.state = 1 AND c.lease_ms <= ?1 ORDER BY c.id LIMIT ?2 /*lock free*/"),
             &[now.as_ms().into(), limit_param(limit)],
             call_row,
         )?;
         let rest = limit.saturating_sub(calls.len());
         calls.extend(self.query(
             select_calls!(
-                "WHERE c.state = 0 AND c.due_ms <= ?1 ORDER BY c.due_ms, c.id LIMIT ?2 /*lock*/"
+                "WHERE c.state = 0 AND c.due_ms <= ?1 ORDER BY c.due_ms, c.id LIMIT ?2 /*lock free*/"
             ),
             &[now.as_ms().into(), limit_param(rest)],
             call_row,
@@ -228,14 +228,15 @@ impl Tx<'_> {
         Ok(found.is_some())
     }
 
-    /// When the next call may be run; `None` when none waits.
-    pub fn next_tool_call_due(&mut self) -> Result<Option<Timestamp>> {
-        let due = self.query_one(
-            "SELECT due_ms FROM tool_call WHERE state = 0 ORDER BY due_ms LIMIT 1",
-            &[],
-            |row| row.int(0),
+    /// Whether a call may be run now.
+    pub fn has_runnable_tool_calls(&mut self, now: Timestamp) -> Result<bool> {
+        let found = self.query_one(
+            "SELECT EXISTS (SELECT 1 FROM tool_call WHERE state = 0 AND due_ms <= ?1)
+                 OR EXISTS (SELECT 1 FROM tool_call WHERE state = 1 AND lease_ms <= ?1)",
+            &[now.as_ms().into()],
+            |row| row.flag(0),
         )?;
-        Ok(due.map(Timestamp::from_ms))
+        Ok(found.unwrap_or(false))
     }
 }
 

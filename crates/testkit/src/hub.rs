@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use connector_api::ConnectorKind;
+use connector_api::model::SharedModel;
 use connector_api::toolkit::{HttpClient, HttpSettings};
 use hub::audit::SealKey;
 use hub::identity::{IdentityConfig, KeyRing};
@@ -58,6 +59,7 @@ struct Place {
     _folder: Option<tempfile::TempDir>,
     keys_folder: tempfile::TempDir,
     connectors: Connectors,
+    model: Option<SharedModel>,
 }
 
 /// The services a hub can be linked to.
@@ -115,9 +117,19 @@ impl TestHub {
 
     /// A hub that can be linked to these services.
     pub fn with_connectors(on: On, settings: Settings, connectors: Connectors) -> Self {
+        Self::with_model(on, settings, connectors, None)
+    }
+
+    /// The same with a model.
+    pub fn with_model(
+        on: On,
+        settings: Settings,
+        connectors: Connectors,
+        model: Option<SharedModel>,
+    ) -> Self {
         let (store, folder) = fresh_store(on);
         let keys_folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let place = Place { store, _folder: folder, keys_folder, connectors };
+        let place = Place { store, _folder: folder, keys_folder, connectors, model };
         Self::open(place, settings, Arc::default())
     }
 
@@ -137,6 +149,7 @@ impl TestHub {
                 .expect("a fresh index opens"),
             seal_key: SealKey::open(&place.keys_folder.path().join("keys"), &SystemRandom::new())
                 .expect("a fresh key can be made"),
+            model: place.model.clone(),
             links: LinkParts {
                 kinds: place.connectors,
                 http: HttpClient::new(&HttpSettings::default()).expect("a client can be made"),
@@ -161,7 +174,8 @@ impl TestHub {
         let from = self.place.keys_folder.path().join("keys").join("links.key");
         std::fs::copy(from, keys.join("links.key")).expect("the key can be copied");
         let (store, connectors) = (self.place.store.clone(), self.place.connectors);
-        let place = Place { store, _folder: None, keys_folder, connectors };
+        let model = self.place.model.clone();
+        let place = Place { store, _folder: None, keys_folder, connectors, model };
         Self::open(place, self.hub.settings.clone(), Arc::clone(&self.clock))
     }
 

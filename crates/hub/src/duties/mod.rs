@@ -5,6 +5,7 @@ mod expiry;
 mod other_hubs;
 mod search_index;
 mod sync;
+mod tools;
 mod wake;
 
 use std::future::Future;
@@ -62,6 +63,8 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("sync", |stop| sync::run(links, stop));
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
+    let calls = Arc::clone(hub);
+    duties.spawn("tools", |stop| tools::run(calls, stop));
     if hub.settings.wake.enabled {
         let (wakes, started) = (Arc::clone(hub), hub.now());
         duties.spawn("wake", move |stop| wake::run(wakes, started, stop));

@@ -3,8 +3,11 @@
 //! An envelope is a message of a thread in the relay's dialect: [`envelope`] translates between the two,
 //! [`append`] is the one way in which any part adds one to a thread.
 pub mod append;
+pub mod context;
 pub mod envelope;
+mod prose;
 pub mod settings;
+pub mod tools;
 
 pub use settings::RelaySettings;
 

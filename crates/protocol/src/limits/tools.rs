@@ -17,7 +17,9 @@ pub const TOOL_TIMEOUT_CEILING: Duration = Duration::from_mins(10);
 /// The name of a tool.
 pub const TOOL_NAME_CHARS_MAX: usize = 128;
 /// What a tool is given, as JSON.
-pub const TOOL_ARGS_BYTES_MAX: usize = 12 * 1024;
+pub const TOOL_ARGS_BYTES_MAX: usize = 48 * 1024;
+/// How much of that its answer repeats.
+pub const TOOL_ARGS_SHOWN_BYTES_MAX: usize = 4 * 1024;
 /// What an asker calls its call.
 pub const TOOL_KEY_CHARS_MAX: usize = 200;
 /// Calls below one call that are stopped with it, at each level.

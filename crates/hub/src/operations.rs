@@ -7,6 +7,8 @@ use crate::chats::{AddMessages, GetAttachment, GetContext, GetMessages, ListChat
 use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
 use crate::relay::context::AssembleContext;
 use crate::relay::tools::{CancelToolCall, GetToolCall};
+use crate::memory::documents::{AddDocuments, ListDocuments, RemoveDocuments, RetrieveDocs};
+use crate::memory::{Forget, Recall, Remember};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
@@ -59,6 +61,14 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<GetToolCall>(),
         Entry::of::<CancelToolCall>(),
         Entry::of::<AssembleContext>(),
+        // memory, retrieval
+        Entry::of::<Remember>(),
+        Entry::of::<Recall>(),
+        Entry::of::<Forget>(),
+        Entry::of::<RetrieveDocs>(),
+        Entry::of::<AddDocuments>(),
+        Entry::of::<ListDocuments>(),
+        Entry::of::<RemoveDocuments>(),
         Entry::of::<IssueToken>(),
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),

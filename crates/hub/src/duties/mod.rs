@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::audit::OwnedEntry;
 use crate::hub::Hub;
+use crate::memory;
 
 /// The running duties.
 #[derive(Default)]
@@ -64,6 +65,10 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("sync", |stop| sync::run(links, stop));
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
+    let remembered = Arc::clone(hub);
+    duties.spawn("memory_index", |stop| memory::run_index(remembered, stop));
+    let kept = Arc::clone(hub);
+    duties.spawn("memory", |stop| memory::run_keeping(kept, stop));
     let calls = Arc::clone(hub);
     duties.spawn("tools", |stop| tools::run(calls, stop));
     let kept = Arc::clone(hub);

@@ -111,14 +111,18 @@ impl Around {
     pub(super) fn mentions(&self, words: &Words) -> bool {
         self.nearest(words).is_some() || {
             (0..self.after.len()).any(|place| {
-                let begins = place == 0 || !self.after.get(place - 1).is_some_and(|c| c.is_alphabetic());
                 let rest = self.after.get(place..).unwrap_or_default();
+                let begins = place == 0
+                    || rest.first().is_some_and(|c| is_unspaced(*c))
+                    || !self.after.get(place - 1).is_some_and(|c| c.is_alphabetic());
                 rest.first().and_then(|first| words.by_first.get(first)).is_some_and(|patterns| {
                     patterns.iter().any(|pattern| {
                         rest.starts_with(&pattern.letters)
                             && (begins || pattern.starts_anywhere)
                             && (pattern.ends_anywhere
-                                || !rest.get(pattern.letters.len()).is_some_and(|c| c.is_alphabetic()))
+                                || !rest
+                                    .get(pattern.letters.len())
+                                    .is_some_and(|c| c.is_alphabetic() && !is_unspaced(*c)))
                     })
                 })
             })

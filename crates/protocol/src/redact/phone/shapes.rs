@@ -41,10 +41,10 @@ pub(super) fn of(text: &Folded, groups: &[Group], number: &[u8]) -> Option<Shape
     if let [total] = shape.as_slice() {
         return bare(number, *total);
     }
+    // Numbers in a row are a table.
+    let is_in_row = text.back(first.start, 1) == ' ' && text.back(first.start, 2).is_ascii_digit();
     if number.starts_with(&[0, 0]) {
-        // Numbers in a row are a table.
-        let is_first = !text.back(first.start, 2).is_ascii_digit();
-        return (is_first && plans::is_valid(number.get(2..)?)).then_some(Shape::Clear);
+        return (!is_in_row && plans::is_valid(number.get(2..)?)).then_some(Shape::Clear);
     }
     if is_bracketed {
         return bracketed(number, &shape);
@@ -54,7 +54,7 @@ pub(super) fn of(text: &Folded, groups: &[Group], number: &[u8]) -> Option<Shape
         return Some(if is_dashed || shape.len() == 3 { Shape::Clear } else { Shape::Likely });
     }
     if number.first() == Some(&0) {
-        return zero(number, &shape);
+        return zero(number, &shape).filter(|_| !is_in_row);
     }
     if shape == [3, 4] {
         return is_dashed.then_some(Shape::Short);

@@ -99,7 +99,7 @@ pub struct Hub {
     /// Its links, and how each is doing.
     pub links: Links,
     /// What it counts.
-    pub metrics: Metrics,
+    pub metrics: Arc<Metrics>,
     /// What its operator chose.
     pub settings: Settings,
     /// Ends when the hub is about to stop: long polls return what they have.
@@ -131,6 +131,7 @@ impl Hub {
         let Parts { seal_key, search, containment, links, model, .. } = parts;
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let (live, audit_bell) = (Arc::<Live>::default(), Arc::<Notify>::default());
+        let metrics = Arc::<Metrics>::default();
         let intake = Intake {
             store: store.clone(),
             live: Arc::clone(&live),
@@ -138,13 +139,15 @@ impl Hub {
             entropy: Arc::clone(&entropy),
             audit_bell: Arc::clone(&audit_bell),
             expiry_bell: Notify::new(),
+            metrics: Arc::clone(&metrics),
+            settings: Arc::new(settings.relay.intake.clone()),
         };
         let name = format!("hub_{}", fresh_uid(&*entropy, clock.now()));
         let hub = Arc::new(Self {
             sealer: Sealer::new(store.clone(), seal_key),
             store,
             live,
-            metrics: Metrics::default(),
+            metrics,
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),

@@ -19,6 +19,8 @@ CREATE TABLE delivery (
     -- The message it became.
     thread BIGINT,
     seq BIGINT,
+    -- What the service calls the thing itself, so that a later change of it finds the message.
+    remote_id TEXT,
     -- What came, byte for byte, to be read again; gone after a while, the keys stay longer.
     headers TEXT,
     body BYTEA
@@ -28,7 +30,16 @@ CREATE UNIQUE INDEX delivery_transport ON delivery (link, transport_key);
 CREATE UNIQUE INDEX delivery_semantic ON delivery (link, semantic_key)
     WHERE semantic_key IS NOT NULL;
 CREATE INDEX delivery_link ON delivery (link, id);
-CREATE INDEX delivery_received ON delivery (received_ms);
+CREATE INDEX delivery_remote ON delivery (link, remote_id) WHERE remote_id IS NOT NULL;
+
+-- Up to when a service has been asked what it did not manage to say, and where that asking goes on.
+CREATE TABLE link_reconcile (
+    link BIGINT PRIMARY KEY,
+    through_ms BIGINT NOT NULL,
+    -- While pages are read: when the reading began, and the next page.
+    began_ms BIGINT,
+    next TEXT
+);
 
 -- A thread that stands for something at a service: an issue, a work package, a thread of talk.
 CREATE TABLE relay_thread (

@@ -11,6 +11,7 @@ mod chat_messages;
 mod chats;
 pub mod containment;
 mod cursors;
+mod deliveries;
 mod driver;
 mod engine;
 mod error;
@@ -27,6 +28,8 @@ mod pool;
 mod profiles;
 mod purge;
 mod queue;
+mod reconcile;
+mod relay_threads;
 pub mod search;
 mod session_layers;
 mod sessions;
@@ -55,6 +58,7 @@ pub use containment::{
     RankedPage, RankedQuery, RemovedDoc,
 };
 pub use cursors::CursorRow;
+pub use deliveries::{DeliveryFilter, DeliveryRow, NewDelivery, RawDelivery};
 pub use engine::Engine;
 pub use error::{Result, StoreError};
 pub use folds::FoldRow;
@@ -64,6 +68,8 @@ pub use links::{LinkRow, LinkTotals, NewLink};
 pub use messages::{MessageRow, NewMessage, ReplyTo};
 pub use people::PersonRow;
 pub use profiles::ProfileRow;
+pub use reconcile::ReconcileRow;
+pub use relay_threads::RelayThreadRow;
 pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };

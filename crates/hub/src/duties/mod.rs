@@ -1,6 +1,7 @@
 //! Duties: the hub's background loops. Each has an owner that awaits it and a token that ends it.
 mod audit_reads;
 mod containment_index;
+mod deliveries;
 mod expiry;
 mod other_hubs;
 mod search_index;
@@ -63,6 +64,8 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("sync", |stop| sync::run(links, stop));
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
+    let kept = Arc::clone(hub);
+    duties.spawn("deliveries", |stop| deliveries::run(kept, stop));
     let calls = Arc::clone(hub);
     duties.spawn("tools", |stop| tools::run(calls, stop));
     if hub.settings.wake.enabled {

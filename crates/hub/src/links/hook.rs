@@ -1,8 +1,9 @@
 //! A service calls the hub. It is answered when what it said is committed.
 
-use connector_api::{Connector, ConnectorError, HookAnswer, HookRequest};
+use connector_api::{Connector, ConnectorError, HookAnswer, HookReply, HookRequest};
+use store::RawDelivery;
 
-use super::intake::Delivery;
+use super::intake::{Committed, Delivery};
 use super::mark::Mark;
 use super::registry::{Links, Running};
 use crate::error::{Error, Result};
@@ -23,20 +24,37 @@ impl Links {
             return Err(UNKNOWN);
         }
         let reply = connector.receive(&request, self.intake.now()).map_err(refused)?;
-        let mark = reply.batch.cursor.map_or(Mark::None, Mark::Stream);
-        if reply.batch.facts.is_empty() && matches!(mark, Mark::None) {
-            return Ok(reply.answer);
+        let running = Running { link, connector, bells };
+        let answer = reply.answer.clone();
+        self.take_reply(&running, reply, &request, false).await?;
+        Ok(answer)
+    }
+
+    /// Commits what a request said; `None` where it said nothing that is kept.
+    pub(super) async fn take_reply(
+        &self,
+        running: &Running,
+        reply: HookReply,
+        request: &HookRequest,
+        is_test: bool,
+    ) -> Result<Option<Committed>> {
+        let batch = reply.batch;
+        let mark = batch.cursor.map_or(Mark::None, Mark::Stream);
+        if batch.facts.is_empty() && batch.inbound.is_empty() && matches!(mark, Mark::None) {
+            return Ok(None);
         }
-        let delivery = Delivery { facts: reply.batch.facts, mark, lease_owner: None };
-        let taken = self.intake.commit(&link, delivery).await?;
-        if taken.chats_added > 0 {
-            bells.new_chat.notify_one();
+        let raw = (!batch.inbound.is_empty()).then(|| raw(request));
+        let (facts, inbound) = (batch.facts, batch.inbound);
+        let delivery = Delivery { facts, mark, inbound, raw, is_test, lease_owner: None };
+        let committed = self.intake.commit(&running.link, delivery).await?;
+        if committed.taken.chats_added > 0 {
+            running.bells.new_chat.notify_one();
         }
-        Ok(reply.answer)
+        Ok(Some(committed))
     }
 
     /// The link a request is for. A name that two workspaces use names none of them.
-    fn hooked(&self, link: &str) -> Result<Running> {
+    pub(super) fn hooked(&self, link: &str) -> Result<Running> {
         let (workspace, name) = match link.rsplit_once('/') {
             Some((workspace, name)) => (Some(workspace), name),
             None => (None, link),
@@ -49,7 +67,33 @@ impl Links {
     }
 }
 
-fn refused(error: ConnectorError) -> Error {
+/// What is kept of a request, so that it can be read again. A header that carries a secret is not.
+fn raw(request: &HookRequest) -> RawDelivery {
+    let is_secret = |name: &str| {
+        ["authorization", "cookie", "token", "secret", "password", "api-key", "apikey"]
+            .iter()
+            .any(|word| name.contains(word))
+    };
+    let headers: Vec<_> = request.headers.iter().filter(|(name, _)| !is_secret(name)).collect();
+    let parts = serde_json::json!({
+        "method": request.method, "headers": headers, "query": request.query,
+    });
+    RawDelivery { headers: parts.to_string(), body: request.body.clone() }
+}
+
+/// A request as it came, from what was kept of it.
+pub(super) fn from_raw(raw: RawDelivery) -> Option<HookRequest> {
+    #[derive(serde::Deserialize)]
+    struct Parts {
+        method: String,
+        headers: Vec<(String, String)>,
+        query: Vec<(String, String)>,
+    }
+    let Parts { method, headers, query } = serde_json::from_str(&raw.headers).ok()?;
+    Some(HookRequest { method, headers, query, body: raw.body })
+}
+
+pub(super) fn refused(error: ConnectorError) -> Error {
     match error {
         ConnectorError::BadSignature => Error::HookRefused,
         ConnectorError::Unsupported { .. } => UNKNOWN,

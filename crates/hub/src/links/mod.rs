@@ -14,6 +14,7 @@ mod mark;
 mod past;
 mod patience;
 mod purge;
+mod reconcile;
 mod registry;
 mod remove_link;
 mod run;

@@ -5,6 +5,8 @@
 pub mod append;
 pub mod context;
 pub mod envelope;
+pub(crate) mod hooks;
+pub mod intake;
 mod prose;
 pub mod settings;
 pub mod tools;

@@ -59,3 +59,28 @@ pub const MEMORY_BYTES_MAX: usize = 16 * 1024;
 pub const RECALL_MAX: u32 = 50;
 /// The longest life of a memory that has one, in seconds.
 pub const MEMORY_TTL_SECONDS_MAX: i64 = 10 * 366 * 24 * 3_600;
+
+/// What was said at a service, as it stands in an envelope.
+pub const INBOUND_TEXT_BYTES_MAX: usize = 128 * 1024;
+/// The name that a service has for an event, a thing or a person.
+pub const INBOUND_NAME_CHARS_MAX: usize = 200;
+/// How often what has been kept long enough is looked for.
+pub const DELIVERY_SWEEP_EVERY: Duration = Duration::from_mins(10);
+/// Deliveries that one transaction of such a look goes through.
+pub const DELIVERY_SWEEP_MAX: usize = 500;
+/// How often a service is asked what it did not manage to say.
+pub const RECONCILE_EVERY: Duration = Duration::from_mins(10);
+/// So far before the last time asked it is asked again: clocks differ, and services report late.
+pub const RECONCILE_OVERLAP_MS: i64 = 5 * 60_000;
+/// The furthest back that a service is asked.
+pub const RECONCILE_MS_MAX: i64 = 30 * 24 * 3_600_000;
+/// Pages that one such asking takes.
+pub const RECONCILE_PAGES_MAX: u32 = 200;
+/// Routes that an operator may write.
+pub const ROUTES_MAX: usize = 1_000;
+/// The id that a sender gives an envelope.
+pub const ENVELOPE_ID_CHARS_MAX: usize = 128;
+/// The name of a channel, a role or a queue.
+pub const ENVELOPE_NAME_CHARS_MAX: usize = 64;
+/// Documents that one envelope refers to.
+pub const RETRIEVAL_REFS_MAX: usize = 100;

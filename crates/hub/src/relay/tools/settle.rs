@@ -12,7 +12,7 @@ use store::{NewWork, ThreadRow, ToolCallRow, Tx};
 use super::outcome::{Failure, Outcome, Remedy};
 use super::run::known;
 use super::runner::Runner;
-use super::speak;
+use super::{metrics, speak};
 use crate::audit::Commitment;
 use crate::call::{Change, Identity};
 use crate::clock::fresh_uid;
@@ -48,7 +48,7 @@ pub(super) async fn settle(runner: &Runner, call: &ToolCallRow, ran: Result2<Out
             runner.hub.live.announce(call.thread_row);
             runner.hub.audit_bell.notify_one();
             if let Some(way) = &settled.way {
-                runner.hub.tools.metrics.went(known(runner, &call.tool), label(way));
+                metrics::went(&runner.hub.metrics, known(runner, &call.tool), label(way));
             }
             runner.hub.tools.ring();
         }

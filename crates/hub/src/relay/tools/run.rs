@@ -109,9 +109,14 @@ async fn operation(
         let why = "a human decides, and no tool does it instead; ask one with propose_action";
         return Err(Failure::refused("FORBIDDEN", why));
     }
+    let fields = entry.input_schema.get("properties").and_then(Value::as_object);
+    let takes = |name: &str| fields.is_some_and(|fields| fields.contains_key(name));
+    // Another tool than the one that was asked for takes what it knows of the arguments.
+    if call.tool != call.name {
+        args.retain(|name, _| takes(name));
+    }
     // A runner may die after the operation and before the answer; the second run does nothing then.
-    if entry.input_schema.get("properties").is_some_and(|fields| fields.get(IDEMPOTENCY_KEY).is_some())
-    {
+    if takes(IDEMPOTENCY_KEY) {
         args.entry(IDEMPOTENCY_KEY).or_insert_with(|| format!("tool:{}", call.id).into());
     }
     let words = if entry.effect == Effect::Read { Words::Foreign } else { Words::Ours };

@@ -1,6 +1,7 @@
 //! The command line. Operations come from the catalogue; these are their friendly spellings.
 
 mod agents;
+mod approvals;
 mod chats;
 mod hook;
 mod run;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 pub(crate) use agents::{
     AgentsArgs, AgentsCommand, ConnectArgs, DoctorArgs, PolicyArgs, ReviewCommand, WakeArgs,
 };
+pub(crate) use approvals::{ApprovalsArgs, ApprovalsCommand};
 pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
@@ -137,6 +139,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// See who is there, and how each was last woken.
     Agents(AgentsArgs),
+    /// Decide about what agents want to do at services.
+    Approvals(ApprovalsArgs),
     /// Let one agent review another's work.
     #[command(subcommand)]
     Review(ReviewCommand),

@@ -2,6 +2,7 @@
 //!
 //! Nothing else in the program reads a setting from the environment.
 
+mod approvals;
 mod host;
 mod model;
 mod relay;

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::error::EdgeError;
-use crate::server::Connections;
+use crate::server::{Connections, LocalProcess};
 use crate::{mcp, status};
 
 /// Where the private sockets are.
@@ -68,6 +68,13 @@ pub struct Greeting {
     /// A person at the command line.
     #[serde(default)]
     pub operator: bool,
+}
+
+impl Greeting {
+    /// Whether somebody calls themselves the operator, and nobody else.
+    pub(super) fn is_person(&self) -> bool {
+        self.operator && self.token.is_none() && self.agent.is_none()
+    }
 }
 
 pub(super) const GREETING_BYTES_MAX: u64 = 64 * 1024;
@@ -143,7 +150,8 @@ pub(super) async fn serve_http(
         };
         match stream {
             Ok((stream, _)) if is_same_user(&stream) => {
-                connections.start(stream, router.clone(), (place, Present::new(&connected)));
+                let (process, held) = (process_of(&stream), (place, Present::new(&connected)));
+                connections.start(stream, process, router.clone(), held);
             }
             Ok(_) => tracing::warn!("another user tried the private socket"),
             Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
@@ -223,6 +231,11 @@ pub(super) fn is_same_user(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
 
+/// The process that connected. The kernel says so, not the process itself.
+fn process_of(stream: &UnixStream) -> Option<LocalProcess> {
+    stream.peer_cred().ok()?.pid().map(LocalProcess)
+}
+
 /// The caller behind a greeting, or the reason why there is none.
 pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, String> {
     let now = app.hub.now();
@@ -262,7 +275,12 @@ async fn greet(State(app): State<App>, mut request: Request, next: Next) -> Resp
         .and_then(|value| serde_json::from_slice::<Greeting>(value.as_bytes()).ok());
     let Some(greeting) = greeting else { return next.run(request).await };
     match identify(&app, &greeting).await {
-        Ok(caller) => {
+        Ok(mut caller) => {
+            let process = request.extensions().get::<LocalProcess>().copied();
+            // A person at an unlocked terminal may decide; a token or an agent's name says it all.
+            if let Some(LocalProcess(pid)) = process.filter(|_| greeting.is_person()) {
+                caller = app.hub.approvals.at_terminal(caller, pid, app.hub.now());
+            }
             request.headers_mut().remove(GREETING);
             request.extensions_mut().insert(caller);
             next.run(request).await

@@ -24,7 +24,8 @@ pub struct IssueToken {
     /// Its role, `worker` unless you say otherwise.
     role: Option<Role>,
     /// Its scopes; those of the role unless you say otherwise. A token cannot exceed its role, save
-    /// that `audit:read` and `chats:send` may be added to any.
+    /// that `audit:read` and `chats:send` may be added to any, and `relay:decide` to an operator's, at
+    /// the operator's own terminal.
     #[schemars(with = "Option<Vec<Scope>>")]
     scopes: Option<Vec<String>>,
     /// The chats it gives: `{"allow": ["telegram/*"], "deny": []}`. An operator's token gives all, any
@@ -75,6 +76,9 @@ impl Operation for IssueToken {
             None => role.default_scopes(),
             Some(names) => chosen_scopes(role, names)?,
         };
+        if scopes.has(Scope::RelayDecide) {
+            require_terminal(call)?;
+        }
         let ttl = self.ttl_seconds.unwrap_or(limits::TOKEN_TTL_SECONDS_DEFAULT);
         if !(1..=limits::TOKEN_TTL_SECONDS_MAX).contains(&ttl) {
             let reason = format_args!("must be from 1 to {}", limits::TOKEN_TTL_SECONDS_MAX);
@@ -145,12 +149,26 @@ impl Operation for IssueToken {
     }
 }
 
+/// Any program of the same user may call itself the operator; whoever gives away the right to decide
+/// must have shown that they are.
+fn require_terminal(call: &Call) -> Result<()> {
+    if call.hub.approvals.is_at_terminal(call.caller(), call.now()) {
+        return Ok(());
+    }
+    Err(Error::InsufficientAuthority(
+        "a token with relay:decide is issued behind the operator's passphrase: type `waystation \
+         token issue --role operator --scope relay:decide …` at the prompt of your own terminal"
+            .to_owned(),
+    ))
+}
+
 fn chosen_scopes(role: Role, names: &[String]) -> Result<Scopes> {
     let mut scopes = Scopes::default();
     for (index, name) in names.iter().enumerate() {
         let field = format!("scopes[{index}]");
         let scope: Scope = name.parse().map_err(|error| Error::invalid(&field, error))?;
-        let may_be_added = matches!(scope, Scope::AuditRead | Scope::ChatsSend | Scope::AgentsHost);
+        let may_be_added = matches!(scope, Scope::AuditRead | Scope::ChatsSend | Scope::AgentsHost)
+            || (scope == Scope::RelayDecide && role.is_human());
         if !may_be_added && !role.default_scopes().has(scope) {
             return Err(Error::invalid(
                 &field,

@@ -4,10 +4,13 @@ mod containment_index;
 mod deliveries;
 mod expiry;
 mod other_hubs;
+mod outbox;
+mod reminders;
 mod search_index;
 mod sync;
 mod tools;
 mod wake;
+mod work;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -62,6 +65,12 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("containment_index", |stop| containment_index::run(store, index, live, stop));
     let links = Arc::clone(hub);
     duties.spawn("sync", |stop| sync::run(links, stop));
+    let actions = Arc::clone(hub);
+    duties.spawn("outbox", |stop| outbox::run(actions, stop));
+    let proposals = Arc::clone(hub);
+    duties.spawn("reminders", |stop| reminders::run(proposals, stop));
+    let queues = Arc::clone(hub);
+    duties.spawn("work", |stop| work::run(queues, stop));
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
     let kept = Arc::clone(hub);

@@ -137,6 +137,7 @@ pub(crate) fn caller(name: &str, role: Role) -> Arc<Caller> {
         session_id: format!("session-of-{name}"),
         scopes: role.default_scopes(),
         chats: protocol::chat::ChatGrant::All,
+        toolsets: None,
         jti: "jti_01JXYZ0000000000000000000A".to_owned(),
         iat: Timestamp::from_ms(0),
         exp: Timestamp::from_ms(i64::MAX),

@@ -21,6 +21,8 @@ use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
 use crate::relay::RelaySettings;
+use crate::relay::approvals::Approvals;
+use crate::relay::outbox::Outbox;
 use crate::relay::tools::Tools;
 use crate::wakes::request::Means;
 use crate::wakes::{WakeSettings, Wakes};
@@ -119,6 +121,10 @@ pub struct Hub {
     pub tools: Arc<Tools>,
     /// Who waits for wakes.
     pub(crate) wakes: Arc<Wakes>,
+    /// What it keeps in mind about proposals: bells, counts, unlocked terminals.
+    pub approvals: Approvals,
+    /// What is sent to services, and which of them are left alone.
+    pub(crate) outbox: Outbox,
     pub(crate) sealer: Sealer,
     pub(crate) audit_bell: Arc<Notify>,
     pub(crate) places: Semaphore,
@@ -160,6 +166,8 @@ impl Hub {
             model,
             tools: Arc::default(),
             wakes: Arc::default(),
+            approvals: Approvals::default(),
+            outbox: Outbox::default(),
             search,
             containment,
             memory,
@@ -173,6 +181,7 @@ impl Hub {
             clock,
             entropy,
         });
+        hub.links.belong_to(&hub);
         let mut duties = Duties::default();
         duties::start(&hub, &mut duties, entries);
         (hub, duties)
@@ -207,7 +216,7 @@ impl Hub {
     /// Everything the hub counts, in the Prometheus text format.
     #[expect(clippy::cast_precision_loss, reason = "these counts are far below 2^52")]
     pub fn metrics_text(&self) -> String {
-        self.metrics.render(&[
+        let mut text = self.metrics.render(&[
             (
                 "waystation_writes_waiting",
                 "Changes waiting for the writer.",
@@ -218,7 +227,14 @@ impl Hub {
                 "Threads watched by live readers.",
                 self.live.watchers() as f64,
             ),
-        ])
+            (
+                "waystation_outbox_silent_places",
+                "Places that do not answer and are left alone.",
+                self.outbox.silent_places(self.now()) as f64,
+            ),
+        ]);
+        text.push_str(&self.approvals.metrics_text(self.now()));
+        text
     }
 
     /// The moment it is.

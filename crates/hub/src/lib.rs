@@ -31,7 +31,7 @@ pub use catalogue::{Catalogue, Entry, Input};
 pub use clock::{Clock, Entropy, SystemClock, SystemEntropy};
 pub use error::{Error, Result};
 pub use hub::{Hub, Parts, Settings};
-pub use metrics::Metrics;
+pub use metrics::{Gauge, Metrics};
 pub use operation::{Answer, Effect, Method, Operation, Quota, Route};
 pub use operations::catalogue;
 pub use quota::Rate;

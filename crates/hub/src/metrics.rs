@@ -18,6 +18,21 @@ pub struct Metrics {
     outcomes: RwLock<BTreeMap<(&'static str, &'static str), Box<AtomicU64>>>,
     counters: Families<AtomicU64>,
     timings: Families<Series>,
+    gauges: RwLock<BTreeMap<(&'static str, &'static str), Vec<Gauge>>>,
+}
+
+/// A number that goes up and down, and what it is told apart by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gauge {
+    labels: String,
+    number: i64,
+}
+
+impl Gauge {
+    /// A number with its labels.
+    pub fn new(labels: &[(&str, &str)], number: i64) -> Self {
+        Self { labels: spell(labels), number }
+    }
 }
 
 /// Families of measurements: the name, its help, and the labels that tell its members apart.
@@ -87,6 +102,12 @@ impl Metrics {
         member(&self.timings, (name, help), labels, |series| series.observe(took));
     }
 
+    /// Says how all numbers of a family stand now; what is not named is gone.
+    pub fn set(&self, name: &'static str, help: &'static str, mut all: Vec<Gauge>) {
+        all.truncate(MEMBERS_MAX);
+        self.gauges.write().insert((name, help), all);
+    }
+
     /// Counts one call of an operation.
     pub fn observe(&self, operation: &'static str, outcome: &'static str, took: Duration) {
         with(&self.operations, operation, |series| series.observe(took));
@@ -131,11 +152,25 @@ impl Metrics {
                 series.render(name, labels, &mut line);
             }
         }
+        for ((name, help), members) in self.gauges.read().iter() {
+            line(format_args!("# HELP {name} {help}\n# TYPE {name} gauge\n"));
+            for Gauge { labels, number } in members {
+                line(format_args!("{name}{{{labels}}} {number}\n"));
+            }
+        }
         for (name, help, value) in gauges {
             line(format_args!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n"));
         }
         text
     }
+}
+
+/// `channel="slack",outcome="sent"`.
+fn spell(labels: &[(&str, &str)]) -> String {
+    let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
+    let labels: Vec<String> =
+        labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    labels.join(",")
 }
 
 /// The member of a family with these labels; made where there is room for one more.
@@ -145,10 +180,7 @@ fn member<V: Default>(
     labels: &[(&str, &str)],
     f: impl Fn(&V),
 ) {
-    let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
-    let labels: Vec<String> =
-        labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
-    let labels = labels.join(",");
+    let labels = spell(labels);
     if let Some(value) = families.read().get(&family).and_then(|members| members.get(&labels)) {
         return f(value);
     }
@@ -195,5 +227,10 @@ mod tests {
         ));
         assert!(text.contains("w_seconds_bucket{channel=\"x\",le=\"0.005\"} 1\n"), "{text}");
         assert!(text.contains("w_seconds_count{channel=\"x\"} 1\n"));
+        metrics.set("w_depth", "How deep.", vec![Gauge::new(&[("queue", "gone")], 9)]);
+        metrics.set("w_depth", "How deep.", vec![Gauge::new(&[("queue", "q")], 2)]);
+        let text = metrics.render(&[]);
+        assert!(text.contains("# TYPE w_depth gauge\nw_depth{queue=\"q\"} 2\n"), "{text}");
+        assert!(!text.contains("gone"), "{text}");
     }
 }

@@ -5,6 +5,12 @@ use crate::agents::{HeartbeatSession, ListAgents, ListSessions, OpenSession};
 use crate::catalogue::{Catalogue, Entry};
 use crate::chats::{AddMessages, GetAttachment, GetContext, GetMessages, ListChats, ListSources};
 use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
+use crate::relay::approvals::{
+    DecideProposal, GetProposal, ListProposals, ProposeAction, ReviseProposal, WithdrawProposal,
+};
+use crate::relay::outbox::{CancelOutbox, ListOutbox, RedriveOutbox};
+use crate::relay::work::{CompleteWork, ExtendWork, ListWork, PullWork, ReleaseWork};
+use crate::relay::intake::{ListDeliveries, PostEnvelope, ReadEnvelopes, ReplayDelivery, TestLink};
 use crate::relay::context::AssembleContext;
 use crate::relay::tools::{CancelToolCall, GetToolCall};
 use crate::memory::documents::{AddDocuments, ListDocuments, RemoveDocuments, RetrieveDocs};
@@ -57,6 +63,13 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<WaitForWake>(),
         Entry::of::<SetWakePolicy>(),
         Entry::of::<GetWakePolicy>(),
+        // What humans decide.
+        Entry::of::<ProposeAction>(),
+        Entry::of::<ReviseProposal>(),
+        Entry::of::<WithdrawProposal>(),
+        Entry::of::<ListProposals>(),
+        Entry::of::<GetProposal>(),
+        Entry::of::<DecideProposal>(),
         // Tools and context of the relay.
         Entry::of::<GetToolCall>(),
         Entry::of::<CancelToolCall>(),
@@ -73,5 +86,20 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),
         Entry::of::<ReadAudit>(),
+        // The relay: work for agents, and what leaves for services.
+        Entry::of::<PullWork>(),
+        Entry::of::<ExtendWork>(),
+        Entry::of::<CompleteWork>(),
+        Entry::of::<ReleaseWork>(),
+        Entry::of::<ListWork>(),
+        Entry::of::<ListOutbox>(),
+        Entry::of::<RedriveOutbox>(),
+        Entry::of::<CancelOutbox>(),
+        // The relay: envelopes and deliveries.
+        Entry::of::<PostEnvelope>(),
+        Entry::of::<ReadEnvelopes>(),
+        Entry::of::<ListDeliveries>(),
+        Entry::of::<ReplayDelivery>(),
+        Entry::of::<TestLink>(),
     ])
 }

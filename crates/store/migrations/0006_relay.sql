@@ -85,7 +85,17 @@ CREATE INDEX work_ready ON work (workspace, queue, visible_ms, id) WHERE state =
 CREATE INDEX work_leased ON work (lease_ms) WHERE state = 1;
 -- Asked with the very same words: SQLite knows a partial index by them alone.
 CREATE INDEX work_open ON work (thread, id) WHERE state IN (0, 1, 5);
+CREATE INDEX work_parked ON work (thread, id) WHERE state = 4;
 CREATE INDEX work_listed ON work (workspace, id);
 -- For counting: what is done is left out, and there is most of that.
-CREATE INDEX work_counted ON work (workspace, queue, state, created_ms)
+CREATE INDEX work_counted ON work (workspace, state, queue, created_ms)
     WHERE state IN (0, 1, 3, 4, 5);
+
+-- By which an envelope without a thread finds one: the digest of a task, or of an envelope's own id.
+CREATE TABLE relay_stitch (
+    workspace TEXT NOT NULL,
+    key BYTEA NOT NULL,
+    thread BIGINT NOT NULL,
+    PRIMARY KEY (workspace, key)
+);
+CREATE INDEX work_task ON work (task);

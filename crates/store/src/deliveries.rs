@@ -212,6 +212,17 @@ impl Tx<'_> {
         Ok(found.is_some())
     }
 
+    /// The row of the thread for which we posted something.
+    pub fn thread_of_posted(&mut self, link_row: i64, remote_id: &str) -> Result<Option<i64>> {
+        let thread = self.query_one(
+            "SELECT o.thread FROM posted p JOIN outbox o ON o.id = p.outbox
+             WHERE p.link = ?1 AND p.remote_id = ?2",
+            &[link_row.into(), remote_id.into()],
+            |row| row.opt_int(0),
+        )?;
+        Ok(thread.flatten())
+    }
+
     /// When the oldest that is still known came.
     pub fn oldest_delivery(&mut self) -> Result<Option<Timestamp>> {
         self.query_one("SELECT received_ms FROM delivery ORDER BY id LIMIT 1", &[], |row| {

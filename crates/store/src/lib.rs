@@ -26,9 +26,11 @@ mod memories;
 pub mod memory_index;
 mod messages;
 mod migrate;
+mod outbox;
 mod people;
 mod pool;
 mod profiles;
+mod proposals;
 mod purge;
 mod queue;
 mod reconcile;
@@ -74,8 +76,10 @@ pub use memory_index::{
     Area, AreaKind, Candidate, MemoryDoc, MemoryIndex, RecallQuery, RecallWords, Vector,
 };
 pub use messages::{MessageRow, NewMessage, ReplyTo};
+pub use outbox::{Decision, NewOutboxRow, OutboxFilter, OutboxRow};
 pub use people::PersonRow;
 pub use profiles::ProfileRow;
+pub use proposals::{ProposalFilter, ProposalRow, ProposalStepRow};
 pub use reconcile::ReconcileRow;
 pub use relay_threads::RelayThreadRow;
 pub use search::{

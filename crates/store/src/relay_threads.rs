@@ -2,7 +2,7 @@
 
 use protocol::TaskId;
 
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::threads::ThreadRow;
 use crate::tx::Tx;
 use crate::value::Row;
@@ -90,18 +90,32 @@ impl Tx<'_> {
         )
     }
 
-    /// The task of a thread's newest unfinished work.
-    pub fn open_task(&mut self, thread_row: i64) -> Result<Option<TaskId>> {
-        let task = self.query_one(
-            "SELECT task FROM work WHERE thread = ?1 AND state IN (0, 1, 5)
-             ORDER BY id DESC LIMIT 1",
-            &[thread_row.into()],
-            |row| row.blob(0),
+    /// The row of the thread that a key was stitched to.
+    pub fn stitched_thread(&mut self, workspace: &str, key: &[u8]) -> Result<Option<i64>> {
+        self.query_one(
+            "SELECT thread FROM relay_stitch WHERE workspace = ?1 AND key = ?2",
+            &[workspace.into(), key.into()],
+            |row| row.int(0),
+        )
+    }
+
+    /// Stitches a key to a thread; the first one holds.
+    pub fn stitch_thread(&mut self, workspace: &str, key: &[u8], thread_row: i64) -> Result<()> {
+        self.execute(
+            "INSERT INTO relay_stitch (workspace, key, thread) VALUES (?1, ?2, ?3)
+             ON CONFLICT (workspace, key) DO NOTHING",
+            &[workspace.into(), key.into(), thread_row.into()],
         )?;
-        let read = |bytes: Vec<u8>| {
-            TaskId::from_bytes(&bytes).ok_or(StoreError::Corrupt { what: "task" })
-        };
-        task.map(read).transpose()
+        Ok(())
+    }
+
+    /// The row of the thread in which there was work of a task.
+    pub fn thread_of_task(&mut self, workspace: &str, task: TaskId) -> Result<Option<i64>> {
+        self.query_one(
+            "SELECT thread FROM work WHERE task = ?2 AND workspace = ?1 ORDER BY id LIMIT 1",
+            &[workspace.into(), task.as_bytes().into()],
+            |row| row.int(0),
+        )
     }
 }
 

@@ -81,6 +81,16 @@ impl Tx<'_> {
         Ok(page)
     }
 
+    /// The task of the open work about a message.
+    pub fn open_task_at(&mut self, thread_row: i64, seq: i64) -> Result<Option<TaskId>> {
+        let task = self.query_one(
+            "SELECT task FROM work WHERE thread = ?1 AND seq = ?2 AND state IN (0, 1, 5) LIMIT 1",
+            &[thread_row.into(), seq.into()],
+            |row| row.blob(0),
+        )?;
+        Ok(task.as_deref().and_then(TaskId::from_bytes))
+    }
+
     /// Whether somebody still has to work on a task.
     pub fn is_task_open(&mut self, thread_row: i64, task: TaskId) -> Result<bool> {
         let found = self.query_one(

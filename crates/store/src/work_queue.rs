@@ -79,8 +79,6 @@ pub struct WorkFilter {
     pub workspace: String,
     /// Only work of this queue; empty for all.
     pub queue: String,
-    /// Only work of this holder; empty for all.
-    pub holder: String,
     /// Only work about this thread.
     pub thread_row: Option<i64>,
     /// Only work that has come so far.
@@ -142,6 +140,45 @@ impl Tx<'_> {
             ],
         )?;
         Ok(())
+    }
+
+    /// Adds work that waits for a human from the first; it keeps nobody waiting.
+    pub fn insert_parked_work(&mut self, new: &NewWork<'_>, reason: &str) -> Result<()> {
+        self.execute(
+            "INSERT INTO work (uid, workspace, queue, thread, seq, task, state, attempts, visible_ms,
+                 fence, reason, created_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 4, 0, ?7, 0, ?8, ?7)",
+            &[
+                new.id.as_bytes().into(),
+                new.workspace.into(),
+                new.queue.into(),
+                new.thread_row.into(),
+                new.seq.into(),
+                new.task.as_bytes().into(),
+                new.at.as_ms().into(),
+                reason.into(),
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// The task of the newest work of a thread that has not ended: what follows belongs to it.
+    pub fn open_task(&mut self, thread_row: i64) -> Result<Option<TaskId>> {
+        // Two questions, because each has an index of its own.
+        let newest = [
+            "SELECT id, task FROM work WHERE thread = ?1 AND state IN (0, 1, 5)
+             ORDER BY id DESC LIMIT 1",
+            "SELECT id, task FROM work WHERE thread = ?1 AND state = 4 ORDER BY id DESC LIMIT 1",
+        ];
+        let mut found = None;
+        for sql in newest {
+            let one = self.query_one(sql, &[thread_row.into()], |row| {
+                let task = TaskId::from_bytes(&row.blob(1)?);
+                Ok((row.int(0)?, task.ok_or(StoreError::Corrupt { what: "work" })?))
+            })?;
+            found = found.max(one);
+        }
+        Ok(found.map(|(_, task)| task))
     }
 
     /// Gives out work of a queue that is ready: the longest ready first, at most one piece of a thread.
@@ -216,21 +253,30 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Writes back work that keeps its thread waiting no longer: it is done, dead or parked. The next of
-    /// its thread is ready from now on; the caller has locked it with [`Tx::lock_work`]. Answers the
+    /// Writes back work that keeps its thread waiting no longer: it is done, dead or parked. If it did, the
+    /// next of its thread is ready from now on. The caller has locked it with [`Tx::lock_work`]. Answers the
     /// queue of that next one.
     pub fn end_work(&mut self, work: &WorkRow) -> Result<Option<String>> {
-        self.update_work(work)?;
-        let first = self.query_one(
-            "SELECT id, state, queue FROM work WHERE thread = ?1 AND state IN (0, 1, 5)
-             ORDER BY id LIMIT 1",
-            &[work.thread_row.into()],
-            |row| Ok((row.int(0)?, row.int(1)?, row.text(2)?)),
+        let before = self.query_one(
+            "SELECT state FROM work WHERE id = ?1",
+            &[work.row.into()],
+            |row| row.int(0),
         )?;
-        let Some((row, state, queue)) = first else { return Ok(None) };
-        if state != WorkState::Behind.code() {
+        self.update_work(work)?;
+        let was_head = matches!(
+            before.and_then(WorkState::from_code),
+            Some(WorkState::Ready | WorkState::Leased)
+        );
+        if !was_head {
             return Ok(None);
         }
+        let first = self.query_one(
+            "SELECT id, queue FROM work WHERE thread = ?1 AND state IN (0, 1, 5)
+             ORDER BY id LIMIT 1",
+            &[work.thread_row.into()],
+            |row| Ok((row.int(0)?, row.text(1)?)),
+        )?;
+        let Some((row, queue)) = first else { return Ok(None) };
         self.execute("UPDATE work SET state = 0 WHERE id = ?1", &[row.into()])?;
         Ok(Some(queue))
     }
@@ -289,20 +335,26 @@ impl Tx<'_> {
 
     /// A page of work, the newest first.
     pub fn list_work(&mut self, filter: &WorkFilter) -> Result<Vec<WorkRow>> {
-        self.query(
-            select_work!(
-                "WHERE w.workspace = ?1
-                   AND (?2 = '' OR w.queue = ?2)
-                   AND (?3 = '' OR w.holder = ?3)
-                   AND (CAST(?4 AS BIGINT) < 0 OR w.thread = ?4)
-                   AND (CAST(?5 AS BIGINT) < 0 OR w.state = ?5)
-                   AND w.id < ?6
-                 ORDER BY w.id DESC LIMIT ?7"
+        // What is done is most of it, and soon found among everything; the rest has an index of its own.
+        let sql = match filter.state {
+            None | Some(WorkState::Done) => select_work!(
+                "WHERE w.workspace = ?1 AND (?2 = '' OR w.queue = ?2)
+                   AND (CAST(?3 AS BIGINT) < 0 OR w.thread = ?3)
+                   AND (CAST(?4 AS BIGINT) < 0 OR w.state = ?4) AND w.id < ?5
+                 ORDER BY w.id DESC LIMIT ?6"
             ),
+            Some(_) => select_work!(
+                "WHERE w.workspace = ?1 AND (?2 = '' OR w.queue = ?2)
+                   AND (CAST(?3 AS BIGINT) < 0 OR w.thread = ?3)
+                   AND w.state IN (0, 1, 3, 4, 5) AND w.state = ?4 AND w.id < ?5
+                 ORDER BY w.id DESC LIMIT ?6"
+            ),
+        };
+        self.query(
+            sql,
             &[
                 filter.workspace.as_str().into(),
                 filter.queue.as_str().into(),
-                filter.holder.as_str().into(),
                 filter.thread_row.unwrap_or(-1).into(),
                 filter.state.map_or(-1, WorkState::code).into(),
                 filter.before.unwrap_or(i64::MAX).into(),

@@ -273,6 +273,7 @@ pub fn caller_in(workspace: &str, agent: &str, role: Role) -> Arc<Caller> {
         session_id: format!("sess_{agent}"),
         scopes: role.default_scopes(),
         chats: role.default_chats(),
+        toolsets: None,
         jti: format!("jti_{agent}"),
         iat: Timestamp::from_ms(0),
         exp: Timestamp::from_ms(i64::MAX),

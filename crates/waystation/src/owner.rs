@@ -74,6 +74,8 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
     let keys = Arc::new(keys);
     let revocations = Arc::new(Revocations::default());
     let verifier = Verifier::new(&config.identity, Arc::clone(&keys), Arc::clone(&revocations))?;
+    let http = HttpClient::new(&config.links.http_settings())
+        .context("cannot make the client of links")?;
     let (hub, duties) = Hub::start(Parts {
         store,
         settings: config.hub_settings(),
@@ -85,10 +87,10 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         containment: ContainmentIndex::open(&place.folder, SEARCHERS)?,
         memory: MemoryIndex::open(&place.folder)?,
         seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
+        model: config.model.connect(http.clone())?,
         links: LinkParts {
             kinds: connectors::ALL,
-            http: HttpClient::new(&config.links.http_settings())
-                .context("cannot make the client of links")?,
+            http: http.clone(),
             vault: LinkVault::open(&place.keys(), &SystemRandom::new())?,
         },
     });

@@ -25,6 +25,9 @@ impl Links {
         }
         let reply = connector.receive(&request, self.intake.now()).map_err(refused)?;
         let running = Running { link, connector, bells };
+        if let Some(wish) = reply.batch.interaction {
+            return self.fulfil(&running, wish, reply.answer).await;
+        }
         let answer = reply.answer.clone();
         self.take_reply(&running, reply, &request, false).await?;
         Ok(answer)

@@ -181,7 +181,7 @@ fn receive(
         let earlier = delivery.inbound.iter().take(at);
         let index = earlier.filter(|one| one.transport_key == inbound.transport_key).count();
         let (raw, is_test) = (delivery.raw.as_ref(), delivery.is_test);
-        received.push(taker.take(tx, Incoming { link, inbound, index, raw, is_test })?);
+        received.extend(taker.take(tx, Incoming { link, inbound, index, raw, is_test })?);
     }
     Ok(received)
 }

@@ -31,6 +31,9 @@ impl Sink for LinkSink<'_> {
     fn take(&self, batch: Batch) -> BoxFuture<'_, Result<HookAnswer, SinkClosed>> {
         Box::pin(async move {
             let mark = batch.cursor.map_or(Mark::None, Mark::Stream);
+            if let Some(wish) = batch.interaction {
+                return Ok(self.link.fulfil(wish).await);
+            }
             match self.link.commit_all(batch.facts, batch.inbound, mark).await {
                 Ok(()) => Ok(HookAnswer::default()),
                 Err(error) => {

@@ -3,6 +3,7 @@
 //! The content is the message's text; everything else of the envelope lies in `metadata.relay`, as it was
 //! given. What the hub knows itself (thread, message, sender, trust) is never taken from there.
 
+pub use protocol::relay::schema::MCP_VERSION;
 use protocol::relay::{Envelope, channel, envelope_role};
 use protocol::{ThreadId, Trust};
 use serde_json::{Map, Value, json};
@@ -10,8 +11,6 @@ use store::MessageRow;
 
 /// The field of a message's metadata in which the rest of its envelope lies.
 const FIELD: &str = "relay";
-/// The version of the envelope that this hub speaks; one that names none speaks it too.
-pub const MCP_VERSION: &str = "0.1.0";
 
 /// The envelope that a message is. Any message is one: without the relay's metadata it was said inside
 /// the hub, by whoever its trust says.

@@ -26,6 +26,7 @@ pub use get_message::GetMessage;
 pub use get_thread::GetThread;
 pub use list_threads::ListThreads;
 pub use post_message::PostMessage;
+pub(crate) use post_message::key_hash;
 pub use read_messages::ReadMessages;
 pub use remove_participants::RemoveParticipants;
 pub use search_messages::SearchMessages;

@@ -113,6 +113,13 @@ fn sample(operation: &str, thread: &str) -> Value {
         "wait_for_wake" => json!({ "timeout_ms": 0 }),
         "get_thread" | "read_messages" | "summarize_thread" => json!({ "thread_id": thread }),
         "search_messages" => json!({ "query": "word", "thread_id": thread }),
+        "read_envelopes" => json!({ "thread_id": thread }),
+        "post_envelope" => json!({ "envelope": {
+            "id": "x", "timestamp": "2026-02-17T12:00:00Z", "channel": "internal", "role": "user",
+            "content": "x", "meta": { "thread_id": thread },
+        } }),
+        "list_deliveries" | "test_link" => json!({ "name": "quiet" }),
+        "replay_delivery" => json!({ "delivery_id": "dlv_x" }),
         _ => json!({}),
     }
 }

@@ -352,6 +352,42 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: OPERATOR,
         input: |_| json!({}),
     },
+    // The relay: envelopes and deliveries.
+    Row {
+        operation: "post_envelope",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| {
+            json!({ "envelope": {
+                "id": "a1", "timestamp": "2026-02-17T12:00:00Z", "channel": "internal",
+                "role": "assistant", "content": "hello", "meta": { "thread_id": o.thread },
+            } })
+        },
+    },
+    Row {
+        operation: "read_envelopes",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "thread_id": o.thread }),
+    },
+    Row {
+        operation: "list_deliveries",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "name": o.link }),
+    },
+    Row {
+        operation: "replay_delivery",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "delivery_id": o.delivery, "again": true }),
+    },
+    Row {
+        operation: "test_link",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "name": o.link }),
+    },
 ];
 
 pub(crate) const OWN: &str = "wk_mobile_core";
@@ -373,6 +409,8 @@ pub(crate) struct Objects {
     participant: String,
     /// A wake of that one, which it asked for itself.
     wake: String,
+    /// Something that the link's service said.
+    delivery: String,
 }
 
 /// Every source of these tests has a name of its own.
@@ -418,6 +456,8 @@ impl Objects {
         });
         let by = caller_in(workspace, agent, Worker);
         let wake = text(&hub.ok(&by, "trigger_participant", input).await, "wake_id");
+        let tried = hub.ok(&owner, "test_link", json!({ "name": link })).await;
+        let delivery = text(&tried["taken"][0], "delivery_id");
         let (caller, participant) = (agent.to_owned(), agent.to_owned());
         Self {
             workspace,
@@ -431,6 +471,7 @@ impl Objects {
             attached,
             participant,
             wake,
+            delivery,
         }
     }
 
@@ -448,6 +489,7 @@ impl Objects {
             attached: "msg_0000000000G00000000000000".to_owned(),
             participant: agent.to_owned(),
             wake: "wk_01JXYZ0000000000000000000".to_owned(),
+            delivery: "dlv_01JXYZ0000000000000000000".to_owned(),
         }
     }
 }

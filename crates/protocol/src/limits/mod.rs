@@ -1,5 +1,6 @@
 //! Every maximum of the hub, in one place. Units stand last in the name.
 
+pub mod approvals;
 pub mod chats;
 pub mod containment;
 pub mod import;

@@ -1,11 +1,16 @@
 //! The relay: where things go that services say.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context as _, Result, bail};
 use hub::relay::settings::{IntakeSettings, RelayRoute, RelaySettings, RouteTarget};
 use protocol::limits::relay as limits;
 use protocol::validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use super::approvals::ApprovalsConfig;
+use super::relay_tools::{self, ContextConfig, ToolConfig};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -19,6 +24,12 @@ pub(crate) struct RelayConfig {
     pub(crate) keep_bodies_days: i64,
     /// For how many days a delivery is known again when it comes once more.
     pub(crate) keep_keys_days: i64,
+    /// What a human decides.
+    pub(crate) approvals: ApprovalsConfig,
+    /// Tools that agents call, by name; `default` for those without a table of their own.
+    pub(crate) tools: BTreeMap<String, ToolConfig>,
+    /// What an agent is given for a turn.
+    pub(crate) context: ContextConfig,
 }
 
 impl Default for RelayConfig {
@@ -27,6 +38,9 @@ impl Default for RelayConfig {
             route: Vec::new(),
             keep_bodies_days: limits::DELIVERY_BODY_MS / DAY_MS,
             keep_keys_days: limits::DELIVERY_KEY_MS / DAY_MS,
+            approvals: ApprovalsConfig::default(),
+            tools: BTreeMap::new(),
+            context: ContextConfig::default(),
         }
     }
 }
@@ -58,17 +72,24 @@ impl RelayConfig {
                 body_ms: self.keep_bodies_days.saturating_mul(DAY_MS),
                 key_ms: self.keep_keys_days.saturating_mul(DAY_MS),
             },
+            approvals: self.approvals.settings(),
+            // Checked when the configuration was loaded.
+            tools: relay_tools::tools(&self.tools).unwrap_or_default(),
+            context: self.context.settings().unwrap_or_default(),
             ..RelaySettings::default()
         }
     }
 
     pub(super) fn check(&self) -> Result<()> {
+        relay_tools::tools(&self.tools)?;
+        self.context.settings()?;
         if self.route.len() > limits::ROUTES_MAX {
             bail!("relay.route has more than {} entries", limits::ROUTES_MAX);
         }
         for (index, route) in self.route.iter().enumerate() {
             route.check().with_context(|| format!("[[relay.route]] number {}", index + 1))?;
         }
+        self.approvals.check()?;
         if self.keep_bodies_days < 0 || self.keep_keys_days < 1 {
             bail!("relay.keep_bodies_days must be at least 0 and relay.keep_keys_days at least 1");
         }

@@ -35,7 +35,11 @@ pub(super) fn gather(
         None => tx.message(thread.row, live_seq)?,
     };
     let live_envelope = live.as_ref().map(|live| envelope::from_message(live, &thread.id));
-    let task = live_envelope.as_ref().and_then(task_of);
+    // What a service said carries no task of its own; the work that it became has one.
+    let task = match live_envelope.as_ref().and_then(task_of) {
+        Some(task) => Some(task),
+        None => tx.open_task_at(thread.row, live_seq)?,
+    };
     let mut material = Material {
         system: head(&settings.system, sizes::CONTEXT_SYSTEM_BYTES_MAX).to_owned(),
         live_bytes: live.as_ref().map_or(0, MessageRow::bytes),

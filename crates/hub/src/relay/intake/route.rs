@@ -35,9 +35,9 @@ pub(crate) fn decide(routes: &[RelayRoute], link: &str, inbound: &Inbound) -> De
         Intent::Own => return Decision::Aside(DeliveryOutcome::Own),
         Intent::Private => return Decision::Aside(DeliveryOutcome::Private),
         Intent::Control => return Decision::Aside(DeliveryOutcome::Control),
-        Intent::Work | Intent::Note => {}
+        Intent::Work | Intent::Reply | Intent::Note => {}
     }
-    let is_work = inbound.intent == Intent::Work;
+    let is_work = matches!(inbound.intent, Intent::Work | Intent::Reply);
     match routes.iter().find(|route| fits(route, link, inbound)) {
         Some(RelayRoute { target: RouteTarget::Ignore, .. }) => {
             Decision::Aside(DeliveryOutcome::Dropped)

@@ -1,7 +1,7 @@
 //! Taking in one thing that a service said: known again, or kept with the thread it belongs to, the
 //! message it becomes and the work it makes. Everything here runs inside one transaction.
 
-use connector_api::Inbound;
+use connector_api::{Inbound, Intent};
 use protocol::id::Uid;
 use protocol::relay::DeliveryOutcome;
 use protocol::{
@@ -70,6 +70,16 @@ struct Placed {
     work: Option<WorkId>,
 }
 
+/// The thread that something belongs to.
+enum Known {
+    /// One that stands for the thing.
+    Thing(RelayThreadRow),
+    /// One for which we posted what is answered here, by its row.
+    Posted(i64),
+    /// There is none yet.
+    Nothing,
+}
+
 /// What taking in needs beside what came.
 pub(crate) struct Taker<'a> {
     pub(crate) settings: &'a IntakeSettings,
@@ -78,19 +88,28 @@ pub(crate) struct Taker<'a> {
 }
 
 impl Taker<'_> {
-    /// Takes in one thing that a service said.
-    pub(crate) fn take(&self, tx: &mut Tx<'_>, incoming: Incoming<'_>) -> Result<Received> {
+    /// Takes in one thing that a service said; `None` where it goes on with something that the relay
+    /// does not carry.
+    pub(crate) fn take(
+        &self,
+        tx: &mut Tx<'_>,
+        incoming: Incoming<'_>,
+    ) -> Result<Option<Received>> {
         let Incoming { link, inbound, .. } = incoming;
+        let known = find_thread(tx, incoming)?;
+        if inbound.intent == Intent::Reply && matches!(known, Known::Nothing) {
+            return Ok(None);
+        }
         let keys = Keys::of(inbound, incoming.index);
         let semantic = keys.semantic.as_ref().map(<[u8; 32]>::as_slice);
         if let Some(known) = tx.count_copy(link.row, &keys.transport, semantic)? {
-            return Ok(again(known));
+            return Ok(Some(again(known)));
         }
         let decision = self.decide(tx, incoming)?;
         let id = DeliveryId((self.new_uid)());
         let placed = match &decision {
             Decision::Aside(_) => None,
-            decision => Some(self.place(tx, incoming, id, decision)?),
+            decision => Some(self.place(tx, incoming, id, (decision, &known))?),
         };
         let outcome = decision.outcome();
         // Of what must not leave where it was said, and of our own, only the keys are kept.
@@ -114,7 +133,7 @@ impl Taker<'_> {
             Decision::Work { queue, agent } => (Some(queue), agent),
             _ => (None, None),
         };
-        Ok(Received {
+        Ok(Some(Received {
             delivery_id: id,
             event,
             outcome,
@@ -125,7 +144,7 @@ impl Taker<'_> {
             queue,
             agent,
             thread_row: placed.map(|placed| placed.thread.row),
-        })
+        }))
     }
 
     /// What is to become of it. What we posted ourselves comes back as an event; it makes no work.
@@ -147,11 +166,11 @@ impl Taker<'_> {
         tx: &mut Tx<'_>,
         incoming: Incoming<'_>,
         id: DeliveryId,
-        decision: &Decision,
+        (decision, known): (&Decision, &Known),
     ) -> Result<Placed> {
         let Incoming { link, inbound, .. } = incoming;
         let is_work = matches!(decision, Decision::Work { .. });
-        let mut thread = self.thread(tx, incoming, is_work)?;
+        let mut thread = self.thread(tx, incoming, known, is_work)?;
         let task = match tx.open_task(thread.row)? {
             None if is_work => Some(TaskId((self.new_uid)())),
             open => open,
@@ -187,29 +206,44 @@ impl Taker<'_> {
         Ok(Placed { thread, seq, work })
     }
 
-    /// The thread that something belongs to, found or made; nobody else changes it until the commit.
+    /// That thread, or a new one; nobody else changes it until the commit.
     fn thread(
         &self,
         tx: &mut Tx<'_>,
         incoming: Incoming<'_>,
+        known: &Known,
         is_work: bool,
     ) -> Result<ThreadRow> {
         let Incoming { link, inbound, .. } = incoming;
-        let key = words::thread_key_of(inbound);
         let address = Value::Object(inbound.address.clone()).to_string();
-        if let Some(known) = tx.relay_thread_by_key(link.row, &key)? {
-            let mut thread = tx
-                .lock_thread_by_row(known.thread_row)?
-                .ok_or(Error::Conflict("the thread of this is gone".to_owned()))?;
+        let row = match known {
+            Known::Thing(known) => known.thread_row,
+            Known::Posted(row) => *row,
+            Known::Nothing => return self.new_thread(tx, incoming, address),
+        };
+        let mut thread = tx
+            .lock_thread_by_row(row)?
+            .ok_or(Error::Conflict("the thread of this is gone".to_owned()))?;
+        if is_work {
             // Answers go where somebody last asked for something.
-            if is_work && !inbound.address.is_empty() && known.address != address {
-                tx.set_relay_address(thread.row, inbound.url.as_deref(), &address)?;
+            if let Known::Thing(known) = known
+                && !inbound.address.is_empty()
+                && known.address != address
+            {
+                tx.set_relay_address(row, words::url_of(inbound).as_deref(), &address)?;
             }
-            if is_work {
-                self.reopen(tx, &mut thread, link)?;
-            }
-            return Ok(thread);
+            self.reopen(tx, &mut thread, link)?;
         }
+        Ok(thread)
+    }
+
+    fn new_thread(
+        &self,
+        tx: &mut Tx<'_>,
+        incoming: Incoming<'_>,
+        address: String,
+    ) -> Result<ThreadRow> {
+        let Incoming { link, inbound, .. } = incoming;
         let id = ThreadId((self.new_uid)());
         let row = tx.insert_thread(&NewThread {
             id,
@@ -223,9 +257,9 @@ impl Taker<'_> {
         tx.insert_relay_thread(&RelayThreadRow {
             thread_row: row,
             link_row: link.row,
-            key,
+            key: words::thread_key_of(inbound),
             channel: words::channel_of(link),
-            url: inbound.url.clone().filter(|url| !url.contains('\0')),
+            url: words::url_of(inbound),
             address,
         })?;
         tx.lock_thread_by_row(row)?.ok_or(Error::NotFound { what: "thread" })
@@ -246,6 +280,21 @@ impl Taker<'_> {
         });
         rules::say(tx, thread, self.now, &body, &metadata.to_string())
     }
+}
+
+/// The thread that something belongs to, if there is one.
+fn find_thread(tx: &mut Tx<'_>, incoming: Incoming<'_>) -> Result<Known> {
+    let Incoming { link, inbound, .. } = incoming;
+    if let Some(known) = tx.relay_thread_by_key(link.row, &words::thread_key_of(inbound))? {
+        return Ok(Known::Thing(known));
+    }
+    // Somebody answers beneath something that we posted for a thread.
+    let beneath = inbound.facts.get("reply_to").and_then(Value::as_str);
+    let Some(beneath) = beneath.filter(|_| inbound.intent == Intent::Reply) else {
+        return Ok(Known::Nothing);
+    };
+    let thread = tx.thread_of_posted(link.row, &words::name(beneath))?;
+    Ok(thread.map_or(Known::Nothing, Known::Posted))
 }
 
 /// The message that something changes, where it stands in the same thread.

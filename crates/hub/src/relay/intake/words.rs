@@ -59,7 +59,7 @@ fn meta(
     put("task_id", json!(task));
     put("link", link.name.as_str().into());
     put("event", name(&inbound.event).into());
-    put("url", inbound.url.as_deref().and_then(web_address).into());
+    put("url", url_of(inbound).into());
     put("remote_id", inbound.remote_id.as_deref().map(name).into());
     put("changes", inbound.changes.as_deref().map(name).into());
     put(
@@ -122,7 +122,8 @@ pub(super) fn name(text: &str) -> String {
 }
 
 /// An address of a page; what is none a person could open is not shown.
-fn web_address(url: &str) -> Option<String> {
+pub(super) fn url_of(inbound: &Inbound) -> Option<String> {
+    let url = inbound.url.as_deref()?;
     let is_web = url.starts_with("https://") || url.starts_with("http://");
     let is_plain = url.len() <= 2_048 && !url.contains(|c: char| c.is_whitespace() || c.is_control());
     (is_web && is_plain).then(|| url.to_owned())
@@ -132,6 +133,15 @@ fn web_address(url: &str) -> Option<String> {
 fn text(inbound: &Inbound) -> String {
     let text = long(&inbound.text);
     if text.trim().is_empty() { name(&inbound.event) } else { text }
+}
+
+/// The beginning of what was said, on one line.
+pub(super) fn shown(inbound: &Inbound, chars_max: usize) -> String {
+    let text = text(inbound).split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
 }
 
 /// A text of any length: cleaned piece by piece, and cut where it is too long even so.

@@ -6,7 +6,7 @@ mod memory;
 mod outbox;
 mod tools;
 
-pub use approvals::ApprovalSettings;
+pub use approvals::{ApprovalRule, ApprovalSettings, AskPlace, Asking, Verdict};
 pub use context::ContextSettings;
 pub use intake::{IntakeSettings, RelayRoute, RouteTarget};
 pub use memory::MemorySettings;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use protocol::limits::tools as limits;
 use protocol::{Caller, Scope, validate};
 use serde_json::{Map, Value};
 use store::ToolCallRow;
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::outcome::{Failure, Outcome, Words};
 use super::runner::Runner;
 use super::table::{self, Order};
-use super::{caller, settle};
+use super::{caller, metrics, settle};
 use crate::catalogue::Input;
 use crate::error::Error;
 use crate::operation::Effect;
@@ -24,23 +25,31 @@ pub(crate) async fn carry_out(runner: Arc<Runner>, call: ToolCallRow) {
     let tools = &runner.hub.tools;
     let running = tools.runs(call.id);
     let limit = runner.hub.settings.relay.tools.rule(&call.tool).timeout;
+    // A call that ends its runner each time must not do so for ever.
+    let is_worn_out = call.attempts > limits::TOOL_ATTEMPTS_MAX;
     #[expect(clippy::disallowed_methods, reason = "measures how long the tool takes")]
     let began = Instant::now();
     let ran = tokio::select! {
         biased;
+        () = std::future::ready(()), if is_worn_out => Err(worn_out()),
         ran = tokio::time::timeout(limit, run(&runner, &call, running.stop.child_token())) => {
             ran.unwrap_or_else(|_| Err(Failure::timed_out(limit.as_secs_f64())))
         }
         // Whoever stopped it has written the answer.
         () = running.stop.cancelled() => {
-            tools.metrics.ran(known(&runner, &call.tool), "CANCELLED", began.elapsed());
+            let tool = known(&runner, &call.tool);
+            metrics::ran(&runner.hub.metrics, tool, "CANCELLED", began.elapsed());
             return;
         }
     };
     let outcome = ran.as_ref().map_or_else(|failure| failure.code, |_| "ok");
-    tools.metrics.ran(known(&runner, &call.tool), outcome, began.elapsed());
+    metrics::ran(&runner.hub.metrics, known(&runner, &call.tool), outcome, began.elapsed());
     tracing::debug!(call = %call.id, tool = known(&runner, &call.tool), outcome, "a tool ran");
     settle::settle(&runner, &call, ran).await;
+}
+
+fn worn_out() -> Failure {
+    Failure::stuck("INTERNAL", "the call was begun too often without an end")
 }
 
 /// The name of a tool for counting; names that do not exist are one.
@@ -100,9 +109,14 @@ async fn operation(
         let why = "a human decides, and no tool does it instead; ask one with propose_action";
         return Err(Failure::refused("FORBIDDEN", why));
     }
+    let fields = entry.input_schema.get("properties").and_then(Value::as_object);
+    let takes = |name: &str| fields.is_some_and(|fields| fields.contains_key(name));
+    // Another tool than the one that was asked for takes what it knows of the arguments.
+    if call.tool != call.name {
+        args.retain(|name, _| takes(name));
+    }
     // A runner may die after the operation and before the answer; the second run does nothing then.
-    if entry.input_schema.get("properties").is_some_and(|fields| fields.get(IDEMPOTENCY_KEY).is_some())
-    {
+    if takes(IDEMPOTENCY_KEY) {
         args.entry(IDEMPOTENCY_KEY).or_insert_with(|| format!("tool:{}", call.id).into());
     }
     let words = if entry.effect == Effect::Read { Words::Foreign } else { Words::Ours };

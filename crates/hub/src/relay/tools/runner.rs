@@ -11,7 +11,6 @@ use store::{ToolCallRow, Tx};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::metrics::ToolMetrics;
 use crate::catalogue::Catalogue;
 use crate::clock::fresh_uid;
 use crate::error::Result;
@@ -22,7 +21,6 @@ use crate::hub::Hub;
 pub struct Tools {
     bell: Notify,
     running: Mutex<HashMap<ToolCallId, CancellationToken>>,
-    pub(crate) metrics: ToolMetrics,
 }
 
 impl Tools {

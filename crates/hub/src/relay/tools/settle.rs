@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol::limits::{relay as depths, tools as limits};
-use protocol::relay::{ToolCallState, WorkState};
+use protocol::relay::ToolCallState;
 use protocol::thread::Transition;
 use protocol::{Caller, ThreadStatus, Timestamp, Trust, WorkId};
 use serde_json::json;
@@ -12,7 +12,7 @@ use store::{NewWork, ThreadRow, ToolCallRow, Tx};
 use super::outcome::{Failure, Outcome, Remedy};
 use super::run::known;
 use super::runner::Runner;
-use super::speak;
+use super::{metrics, speak};
 use crate::audit::Commitment;
 use crate::call::{Change, Identity};
 use crate::clock::fresh_uid;
@@ -47,8 +47,11 @@ pub(super) async fn settle(runner: &Runner, call: &ToolCallRow, ran: Result2<Out
         Ok(Some(settled)) => {
             runner.hub.live.announce(call.thread_row);
             runner.hub.audit_bell.notify_one();
+            if matches!(settled.way, Some(Way::Agent(_))) {
+                runner.hub.live.announce_work(&call.workspace);
+            }
             if let Some(way) = &settled.way {
-                runner.hub.tools.metrics.went(known(runner, &call.tool), label(way));
+                metrics::went(&runner.hub.metrics, known(runner, &call.tool), label(way));
             }
             runner.hub.tools.ring();
         }
@@ -137,7 +140,7 @@ impl Turn<'_> {
                 Ok(Settled { state: ToolCallState::Waiting, way: Some(way) })
             }
             Way::Agent(name) => {
-                self.add_work(tx, name, said.seq)?;
+                tx.insert_work(&self.new_work(name, said.seq))?;
                 self.give_up(tx, failure, ToolCallState::Failed, Some(way))
             }
             Way::Human => {
@@ -210,28 +213,22 @@ impl Turn<'_> {
     }
 
     /// Work for another agent, which the thread shows the failure.
-    fn add_work(&mut self, tx: &mut Tx<'_>, queue: &str, seq: i64) -> Result<WorkId> {
-        let id = WorkId(fresh_uid(&*self.hub.entropy(), self.now));
-        tx.insert_work(&NewWork {
+    fn new_work<'a>(&'a self, queue: &'a str, seq: i64) -> NewWork<'a> {
+        NewWork {
             workspace: &self.call.workspace,
             queue,
             thread_row: self.call.thread_row,
             seq,
             task: self.call.task,
-            id,
+            id: WorkId(fresh_uid(&*self.hub.entropy(), self.now)),
             at: self.now,
-        })?;
-        Ok(id)
+        }
     }
 
     /// Work that nobody takes from a queue: it waits for a human and keeps nobody else waiting.
     fn park_work(&mut self, tx: &mut Tx<'_>, seq: i64, failure: &Failure) -> Result<()> {
-        let id = self.add_work(tx, HUMAN_QUEUE, seq)?;
-        let Some(mut work) = tx.lock_work(id)? else { return Ok(()) };
-        work.state = WorkState::Parked;
-        work.reason = Some(format!("{} failed ({}); a human has to help", self.call.name, failure.code));
-        tx.end_work(&work)?;
-        Ok(())
+        let reason = format!("{} failed ({}); a human has to help", self.call.name, failure.code);
+        Ok(tx.insert_parked_work(&self.new_work(HUMAN_QUEUE, seq), &reason)?)
     }
 
     /// The thread is blocked until somebody has helped; one that is over stays so.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use connector_api::model::{Prompt, Quote, SharedModel};
 use connector_api::{Connector, Page};
+use protocol::limits::chats::LINKS_MAX;
 use protocol::limits::{model as model_limits, tools as limits};
-use protocol::limits::links::LINKS_MAX;
 use serde_json::{Map, Value, json};
 
 use super::outcome::{Failure, Outcome, Words};

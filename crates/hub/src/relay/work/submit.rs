@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use protocol::relay::{Citation, Context, Envelope, MemoryUpdate};
-use protocol::{Caller, MemoryId, TaskId, Timestamp};
+use protocol::{Caller, MemoryId, PieceId, TaskId, Timestamp};
 use store::{ThreadRow, Tx};
 
 use super::completion::ActionWish;
@@ -13,6 +13,7 @@ use crate::clock::{Entropy, fresh_uid};
 use crate::error::Result;
 use crate::hub::Hub;
 use crate::relay::approvals::{self, ActionDraft, Means, Submitted, SubmittedAction};
+use crate::relay::context;
 use crate::relay::hooks::{self, Remembered};
 
 /// Something that an agent wants done outside.
@@ -66,22 +67,31 @@ pub(super) fn remember(
     hooks::remember(tx, &Remembered { thread, update, caller, id, now })
 }
 
-/// The documents of these ids, for those who read what cites them.
-fn citations(
-    _tx: &mut Tx<'_>,
-    _workspace: &str,
-    retrieval_refs: &[String],
-) -> Result<Vec<Citation>> {
-    let plain = |id: &String| Citation { id: id.clone(), title: id.clone(), url: None };
-    Ok(retrieval_refs.iter().map(plain).collect())
+/// The documents of these ids, for those who read what cites them. What is no document of ours is cited
+/// by its id alone.
+fn citations(tx: &mut Tx<'_>, workspace: &str, retrieval_refs: &[String]) -> Result<Vec<Citation>> {
+    let mut citations = Vec::with_capacity(retrieval_refs.len());
+    for id in retrieval_refs {
+        let piece = match id.parse::<PieceId>() {
+            Ok(piece) => tx.piece(workspace, piece)?,
+            Err(_) => None,
+        };
+        let (title, url) = piece.map_or((id.clone(), None), |piece| (piece.title, piece.url));
+        citations.push(Citation { id: id.clone(), title, url });
+    }
+    Ok(citations)
 }
 
 /// The layers for a turn, and what they cost, which stands in the envelope's `meta.budget`.
 pub(super) async fn context(
-    _call: &Call,
-    _thread: &ThreadRow,
-    _seq: i64,
+    call: &Call,
+    thread: &ThreadRow,
+    seq: i64,
     envelope: &mut Envelope,
 ) -> Result<Option<Context>> {
-    Ok(envelope.context.take())
+    // What the sender gave as context has gone into the layers, as far as it may.
+    envelope.context = None;
+    let assembled = context::of(&call.hub, thread, seq, call.now()).await?;
+    envelope.meta.insert("budget".to_owned(), serde_json::json!(assembled.budget));
+    Ok(Some(assembled.context))
 }

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod foreign;
+pub mod model;
 pub mod signal;
 pub mod slack;
 pub mod telegram;

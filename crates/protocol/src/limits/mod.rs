@@ -6,9 +6,12 @@ pub mod containment;
 pub mod import;
 pub mod links;
 pub mod mcp;
+pub mod memory;
+pub mod model;
 pub mod relay;
 pub mod slack;
 pub mod summary;
+pub mod tools;
 pub mod wake;
 
 use std::time::Duration;

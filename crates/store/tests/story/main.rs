@@ -9,4 +9,5 @@
 mod outbox;
 mod place;
 mod racing;
+mod tool_calls;
 mod work_queue;

@@ -120,6 +120,8 @@ fn sample(operation: &str, thread: &str) -> Value {
         } }),
         "list_deliveries" | "test_link" => json!({ "name": "quiet" }),
         "replay_delivery" => json!({ "delivery_id": "dlv_x" }),
+        "get_tool_call" | "cancel_tool_call" => json!({ "call_id": "call_x" }),
+        "assemble_context" => json!({ "thread_id": thread }),
         _ => json!({}),
     }
 }

@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use protocol::Role::{Observer, Operator, Orchestrator, Plugin, Service, Worker};
 use protocol::chat::ChatGrant;
-use protocol::{Caller, Role, Scope, Scopes};
+use protocol::relay::{Envelope, ToolCall};
+use protocol::{Caller, Role, Scope, Scopes, TaskId, ToolCallId};
 use serde_json::{Map, Value, json};
 use testkit::{TestHub, caller, caller_in};
+use waystation_hub::relay::tools::{Asked, request};
 
 use crate::quiet;
 
@@ -388,6 +390,25 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: OPERATOR,
         input: |o| json!({ "name": o.link }),
     },
+    // The relay: tools and context.
+    Row {
+        operation: "get_tool_call",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "call_id": o.tool_call }),
+    },
+    Row {
+        operation: "cancel_tool_call",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "call_id": o.tool_call }),
+    },
+    Row {
+        operation: "assemble_context",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "thread_id": o.thread }),
+    },
 ];
 
 pub(crate) const OWN: &str = "wk_mobile_core";
@@ -411,6 +432,8 @@ pub(crate) struct Objects {
     wake: String,
     /// Something that the link's service said.
     delivery: String,
+    /// A call of that one, which nobody runs yet.
+    tool_call: String,
 }
 
 /// Every source of these tests has a name of its own.
@@ -458,6 +481,7 @@ impl Objects {
         let wake = text(&hub.ok(&by, "trigger_participant", input).await, "wake_id");
         let tried = hub.ok(&owner, "test_link", json!({ "name": link })).await;
         let delivery = text(&tried["taken"][0], "delivery_id");
+        let tool_call = asked_tool(hub, &by, &thread).await;
         let (caller, participant) = (agent.to_owned(), agent.to_owned());
         Self {
             workspace,
@@ -472,6 +496,7 @@ impl Objects {
             participant,
             wake,
             delivery,
+            tool_call,
         }
     }
 
@@ -490,8 +515,32 @@ impl Objects {
             participant: agent.to_owned(),
             wake: "wk_01JXYZ0000000000000000000".to_owned(),
             delivery: "dlv_01JXYZ0000000000000000000".to_owned(),
+            tool_call: "call_01JXYZ0000000000000000000".to_owned(),
         }
     }
+}
+
+/// A call of a tool that is due tomorrow.
+async fn asked_tool(hub: &TestHub, by: &Arc<Caller>, thread: &str) -> String {
+    let now = hub.hub.now();
+    let id = ToolCallId(hub.hub.new_uid(now));
+    let (by, thread) = (Arc::clone(by), thread.parse().unwrap());
+    let asked = hub.hub.store.write(move |tx| {
+        let thread = tx.thread(thread, &by.agent_id)?.unwrap().thread;
+        let tool_call = ToolCall { name: "SummarizeIssue".to_owned(), ..ToolCall::default() };
+        let envelope = Envelope { tool_call: Some(tool_call), ..Envelope::default() };
+        let asked = Asked {
+            thread: &thread,
+            seq: 1,
+            envelope: &envelope,
+            task: TaskId(id.0),
+            caller: &by,
+            id,
+            now: now.plus_ms(24 * 3_600_000),
+        };
+        request(tx, &asked)
+    });
+    asked.await.unwrap().to_string()
 }
 
 #[test]

@@ -125,6 +125,8 @@ fn sample(operation: &str, thread: &str) -> Value {
         "extend_work" | "complete_work" => json!({ "work_id": "work_x", "fence": 1 }),
         "release_work" => json!({ "work_id": "work_x", "fence": 1, "reason": "x" }),
         "redrive_outbox" | "cancel_outbox" => json!({ "outbox_id": "out_x" }),
+        "get_tool_call" | "cancel_tool_call" => json!({ "call_id": "call_x" }),
+        "assemble_context" => json!({ "thread_id": thread }),
         _ => json!({}),
     }
 }

@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use protocol::Role::{Observer, Operator, Orchestrator, Plugin, Service, Worker};
 use protocol::chat::ChatGrant;
-use protocol::{Caller, Role, Scope, Scopes};
+use protocol::relay::{Envelope, ToolCall};
+use protocol::{Caller, Role, Scope, Scopes, TaskId, ToolCallId};
 use serde_json::{Map, Value, json};
 use testkit::{TestHub, caller, caller_in};
+use waystation_hub::relay::tools::{Asked, request};
 
 use crate::quiet;
 
@@ -434,6 +436,25 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: OPERATOR,
         input: |o| json!({ "outbox_id": o.outbox }),
     },
+    // The relay: tools and context.
+    Row {
+        operation: "get_tool_call",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "call_id": o.tool_call }),
+    },
+    Row {
+        operation: "cancel_tool_call",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "call_id": o.tool_call }),
+    },
+    Row {
+        operation: "assemble_context",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "thread_id": o.thread }),
+    },
 ];
 
 pub(crate) const OWN: &str = "wk_mobile_core";
@@ -461,6 +482,8 @@ pub(crate) struct Objects {
     work: String,
     /// An action that waits to be sent.
     outbox: String,
+    /// A call of that one, which nobody runs yet.
+    tool_call: String,
 }
 
 /// Every source of these tests has a name of its own.
@@ -510,6 +533,7 @@ impl Objects {
         let delivery = text(&tried["taken"][0], "delivery_id");
         let work = text(&take_work(hub, &by, &link).await, "work_id");
         let outbox = queue_action(hub, workspace, link.clone()).await;
+        let tool_call = asked_tool(hub, &by, &thread).await;
         let (caller, participant) = (agent.to_owned(), agent.to_owned());
         Self {
             workspace,
@@ -526,6 +550,7 @@ impl Objects {
             delivery,
             work,
             outbox,
+            tool_call,
         }
     }
 
@@ -546,6 +571,7 @@ impl Objects {
             delivery: "dlv_01JXYZ0000000000000000000".to_owned(),
             work: "work_01JXYZ0000000000000000000".to_owned(),
             outbox: "out_01JXYZ0000000000000000000".to_owned(),
+            tool_call: "call_01JXYZ0000000000000000000".to_owned(),
         }
     }
 }
@@ -589,6 +615,29 @@ async fn queue_action(hub: &TestHub, workspace: &'static str, link: String) -> S
     let queued: store::Result<()> = queued.await;
     queued.unwrap();
     id.to_string()
+}
+
+/// A call of a tool that is due tomorrow.
+async fn asked_tool(hub: &TestHub, by: &Arc<Caller>, thread: &str) -> String {
+    let now = hub.hub.now();
+    let id = ToolCallId(hub.hub.new_uid(now));
+    let (by, thread) = (Arc::clone(by), thread.parse().unwrap());
+    let asked = hub.hub.store.write(move |tx| {
+        let thread = tx.thread(thread, &by.agent_id)?.unwrap().thread;
+        let tool_call = ToolCall { name: "SummarizeIssue".to_owned(), ..ToolCall::default() };
+        let envelope = Envelope { tool_call: Some(tool_call), ..Envelope::default() };
+        let asked = Asked {
+            thread: &thread,
+            seq: 1,
+            envelope: &envelope,
+            task: TaskId(id.0),
+            caller: &by,
+            id,
+            now: now.plus_ms(24 * 3_600_000),
+        };
+        request(tx, &asked)
+    });
+    asked.await.unwrap().to_string()
 }
 
 #[test]

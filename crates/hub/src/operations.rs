@@ -8,9 +8,9 @@ use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
 use crate::relay::approvals::{
     DecideProposal, GetProposal, ListProposals, ProposeAction, ReviseProposal, WithdrawProposal,
 };
+use crate::relay::intake::{ListDeliveries, PostEnvelope, ReadEnvelopes, ReplayDelivery, TestLink};
 use crate::relay::outbox::{CancelOutbox, ListOutbox, RedriveOutbox};
 use crate::relay::work::{CompleteWork, ExtendWork, ListWork, PullWork, ReleaseWork};
-use crate::relay::intake::{ListDeliveries, PostEnvelope, ReadEnvelopes, ReplayDelivery, TestLink};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,

@@ -5,6 +5,7 @@ pub mod containment;
 pub mod import;
 pub mod links;
 pub mod mcp;
+pub mod outbound;
 pub mod relay;
 pub mod slack;
 pub mod summary;

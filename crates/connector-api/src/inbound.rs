@@ -45,6 +45,9 @@ pub enum Intent {
     /// It is worth knowing, and nobody has to act.
     #[default]
     Note,
+    /// It goes on with something. Where the relay carries that it is work, or worth knowing if it only
+    /// changes what was said; elsewhere it is nothing, and stands nowhere.
+    Reply,
     /// It is about the link itself.
     Control,
     /// This link's own account did it.

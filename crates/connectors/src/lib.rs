@@ -4,16 +4,29 @@
 #![forbid(unsafe_code)]
 
 mod foreign;
+mod form;
+pub mod github;
+pub mod openproject;
+pub mod sentry;
 pub mod signal;
 pub mod slack;
+mod tag;
 pub mod telegram;
 pub mod whatsapp;
+mod words;
 
 use connector_api::ConnectorKind;
 
 /// Every service, in the order of the documentation.
-pub const ALL: &[&dyn ConnectorKind] =
-    &[&telegram::Telegram, &signal::Signal, &whatsapp::WhatsApp, &slack::Slack];
+pub const ALL: &[&dyn ConnectorKind] = &[
+    &telegram::Telegram,
+    &signal::Signal,
+    &whatsapp::WhatsApp,
+    &slack::Slack,
+    &github::Github,
+    &sentry::Sentry,
+    &openproject::OpenProject,
+];
 
 /// A service by its name.
 pub fn kind(service: &str) -> Option<&'static dyn ConnectorKind> {

@@ -3,6 +3,7 @@
 
 mod api;
 mod blocks;
+mod blocks_relay;
 mod check;
 mod client;
 mod event;

@@ -3,6 +3,7 @@
 pub mod chats;
 pub mod containment;
 pub mod import;
+pub mod inbound;
 pub mod links;
 pub mod mcp;
 pub mod outbound;

@@ -1,0 +1,12 @@
+//! Sentry: webhooks of an internal integration come in, comments on issues go out.
+
+mod client;
+mod kind;
+mod map;
+mod map_alert;
+mod map_error;
+mod map_issue;
+mod own;
+mod receive;
+
+pub use kind::Sentry;

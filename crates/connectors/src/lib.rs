@@ -3,15 +3,24 @@
 //! A connector reports facts and sends what it is handed; it stores nothing and decides nothing.
 #![forbid(unsafe_code)]
 
+mod comment;
 mod foreign;
 mod form;
 pub mod github;
+mod markdown;
+mod moment;
 pub mod openproject;
+mod outcome;
+mod reading;
 pub mod sentry;
 pub mod signal;
 pub mod slack;
 mod tag;
 pub mod telegram;
+#[cfg(test)]
+mod try_out;
+mod web;
+pub mod webhook;
 pub mod whatsapp;
 mod words;
 
@@ -26,6 +35,7 @@ pub const ALL: &[&dyn ConnectorKind] = &[
     &github::Github,
     &sentry::Sentry,
     &openproject::OpenProject,
+    &webhook::Webhook,
 ];
 
 /// A service by its name.

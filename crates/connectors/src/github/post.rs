@@ -6,12 +6,13 @@ use protocol::limits::outbound as limits;
 use serde_json::{Map, Value};
 
 use super::api::{Api, judged};
+use super::own::Own;
 use super::place::{Place, Spot};
 use crate::foreign::Foreign as _;
 use crate::markdown::mark;
 
 /// Posts one part, once.
-pub(super) async fn post(api: &Api, posting: &Posting, part: &Part) -> Result<Receipt> {
+pub(super) async fn post(api: &Api, own: &Own, posting: &Posting, part: &Part) -> Result<Receipt> {
     let place = Place::read(&posting.action.address)?;
     let replaced = posting.replaces.as_ref().filter(|_| part.index == 0);
     let answer = match replaced.and_then(|old| old.get("comment")?.as_i64()) {
@@ -22,6 +23,10 @@ pub(super) async fn post(api: &Api, posting: &Posting, part: &Part) -> Result<Re
         None => api.post(&place, &written_to(&place.spot), part.body.clone()).await?,
     };
     let comment = judged(&answer, "the comment")?;
+    // Whoever made it is who this link is.
+    if let Some(login) = comment.object("user").and_then(|user| user.text("login")) {
+        own.learn(login);
+    }
     receipt(&place, &comment).ok_or_else(|| ConnectorError::Protocol {
         reason: "expected the comment that was made".to_owned(),
     })

@@ -1,7 +1,5 @@
 //! Our own marks: what we posted is found again by them.
 
-use super::neutral::UNSEEN;
-
 /// The mark of a part, as a comment that nobody sees.
 pub(crate) fn comment(mark: &str) -> String {
     format!("<!-- ws:{mark} -->")
@@ -23,6 +21,7 @@ pub(crate) fn ends_with(text: &str, mark: &str) -> bool {
 }
 
 /// The outbox id of a text of ours, if it carries the mark as its last line.
+#[cfg(test)]
 pub(crate) fn find(text: &str) -> Option<&str> {
     let last = text.trim_end().lines().next_back()?.trim();
     let mark = last.strip_prefix("<!-- ws:")?.strip_suffix(" -->")?;
@@ -50,20 +49,6 @@ pub(super) fn without_marks_in_url(url: &str) -> String {
     out
 }
 
-/// A text in which no mark stands, for what is no Markdown.
-pub(crate) fn without_marks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (at, sign) in text.char_indices() {
-        out.push(sign);
-        let (before, after) = (text.get(..at), text.get(at + sign.len_utf8()..));
-        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-        if super::neutral::is_call_in_code(super::Flavour::Slack, before, sign, after) {
-            out.push(UNSEEN);
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +68,5 @@ mod tests {
     fn an_address_carries_no_mark() {
         let url = without_marks_in_url("https://s.example/#ws-out_1-0?WS:OUT_2");
         assert_eq!(url, "https://s.example/#ws%2Dout_1-0?WS%3AOUT_2");
-        assert_eq!(without_marks("a ws:out_1"), "a ws:\u{200b}out_1");
     }
 }

@@ -6,6 +6,7 @@ mod blocks;
 mod blocks_relay;
 mod check;
 mod client;
+mod editor;
 mod event;
 mod history;
 mod import;
@@ -16,10 +17,14 @@ mod message;
 mod names;
 mod people;
 mod place;
+mod post_relay;
 mod receive;
 mod render;
+mod render_relay;
 mod send;
 mod socket;
+#[cfg(test)]
+mod posting_tests;
 #[cfg(test)]
 mod tests;
 

@@ -12,6 +12,8 @@ pub mod signal;
 pub mod slack;
 mod tag;
 pub mod telegram;
+#[cfg(test)]
+mod tests;
 pub mod whatsapp;
 mod words;
 

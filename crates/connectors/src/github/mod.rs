@@ -10,5 +10,7 @@ mod map_pull;
 mod map_talk;
 mod own;
 mod receive;
+#[cfg(test)]
+mod tests;
 
 pub use kind::Github;

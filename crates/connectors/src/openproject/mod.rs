@@ -10,5 +10,7 @@ mod map_work;
 mod mention;
 mod own;
 mod receive;
+#[cfg(test)]
+mod tests;
 
 pub use kind::OpenProject;

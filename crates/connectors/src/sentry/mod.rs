@@ -8,5 +8,7 @@ mod map_error;
 mod map_issue;
 mod own;
 mod receive;
+#[cfg(test)]
+mod tests;
 
 pub use kind::Sentry;

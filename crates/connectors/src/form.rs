@@ -64,7 +64,8 @@ mod tests {
     #[test]
     fn a_form_is_read_as_browsers_write_it() {
         let read = fields(b"a=b+c&d=%C3%A9%26&e&=f&g=1=2&&h=%zz%4");
-        let expected = [("a", "b c"), ("d", "é&"), ("e", ""), ("", "f"), ("g", "1=2"), ("h", "%zz%4")];
+        let expected =
+            [("a", "b c"), ("d", "é&"), ("e", ""), ("", "f"), ("g", "1=2"), ("h", "%zz%4")];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(read, expected);
         assert_eq!(field(&read, "d"), Some("é&"));

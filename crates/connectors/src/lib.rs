@@ -18,6 +18,8 @@ pub mod slack;
 mod tag;
 pub mod telegram;
 #[cfg(test)]
+mod tests;
+#[cfg(test)]
 mod try_out;
 mod web;
 pub mod webhook;

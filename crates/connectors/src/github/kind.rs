@@ -121,7 +121,10 @@ fn check(settings: &LinkSettings) -> Result<()> {
     };
     Destination::configured(settings.text("base_url"))?;
     if is_given("app_id") && is_told("token") {
-        return wrong("token", "is given beside app_id; an app makes its own tokens, give one of them");
+        return wrong(
+            "token",
+            "is given beside app_id; an app makes its own tokens, give one of them",
+        );
     }
     if is_given("app_id") != is_told("private_key") {
         return wrong("private_key", "and app_id belong together: give both, or neither");

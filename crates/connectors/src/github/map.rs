@@ -54,9 +54,10 @@ pub(super) fn inbound(own: &Own, event: &str, delivery_id: &str, payload: &Value
 fn thing_of(event: &str) -> &str {
     match event {
         "issues" => "issue",
-        "issue_comment" | "pull_request_review_comment" | "commit_comment" | "discussion_comment" => {
-            "comment"
-        }
+        "issue_comment"
+        | "pull_request_review_comment"
+        | "commit_comment"
+        | "discussion_comment" => "comment",
         "pull_request_review" => "review",
         other => other,
     }

@@ -20,12 +20,13 @@ pub(super) fn push(said: &Said<'_>) -> Inbound {
     let commits = payload.list("commits");
     inbound.thread_key = format!("github:{}@{reference}", said.place());
     inbound.title = title(&format!("{}@{branch}", said.place()));
-    let what = match (payload.is_set("created"), payload.is_set("deleted"), payload.is_set("forced")) {
-        (_, true, _) => format!("deleted {branch}"),
-        (true, _, _) => format!("created {branch}"),
-        (_, _, true) => format!("force-pushed to {branch}"),
-        _ => format!("pushed {} to {branch}", count(commits.len(), "commit")),
-    };
+    let what =
+        match (payload.is_set("created"), payload.is_set("deleted"), payload.is_set("forced")) {
+            (_, true, _) => format!("deleted {branch}"),
+            (true, _, _) => format!("created {branch}"),
+            (_, _, true) => format!("force-pushed to {branch}"),
+            _ => format!("pushed {} to {branch}", count(commits.len(), "commit")),
+        };
     let lines: Vec<String> = commits.iter().take(limits::NAMED_MAX).map(commit).collect();
     inbound.text = under(&format!("{} {what}", inbound.actor.name), &lines.join("\n"));
     inbound.url = payload.text("compare").map(str::to_owned).or(inbound.url.take());
@@ -124,7 +125,11 @@ fn failed_steps(run: &Value) -> String {
         .iter()
         .filter(|step| step.text("conclusion").is_some_and(|end| FAILURES.contains(&end)));
     let names = failed.filter_map(|step| step.text("name")).map(title);
-    names.take(limits::NAMED_MAX).map(|name| format!("- failed: {name}")).collect::<Vec<_>>().join("\n")
+    names
+        .take(limits::NAMED_MAX)
+        .map(|name| format!("- failed: {name}"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// What concerns a commit belongs to its pull request, where GitHub names one; for a commit of a fork

@@ -25,7 +25,8 @@ pub(super) fn issue(said: &Said<'_>) -> Inbound {
         _ => said.sentence(&format!("the issue{about}: {name}")),
     };
     inbound.intent = if asks { Intent::Work } else { Intent::Note };
-    inbound.at = moment(issue.text(if said.action == "opened" { "created_at" } else { "updated_at" }));
+    inbound.at =
+        moment(issue.text(if said.action == "opened" { "created_at" } else { "updated_at" }));
     inbound.remote_id = issue.number("id").map(|id| format!("issue:{id}"));
     if matches!(said.action, "edited" | "deleted") {
         inbound.changes.clone_from(&inbound.remote_id);

@@ -47,7 +47,9 @@ pub(super) fn other(said: &Said<'_>) -> Inbound {
             format!("GitHub reaches the hub: {}", title(zen))
         }
         (_, "") => format!("{} in {}{called}, by {}", what, said.place(), inbound.actor.name),
-        (_, verb) => format!("{what} {verb}{called} in {}, by {}", said.place(), inbound.actor.name),
+        (_, verb) => {
+            format!("{what} {verb}{called} in {}, by {}", said.place(), inbound.actor.name)
+        }
     };
     let body = thing.text("body").or(thing.text("description")).unwrap_or_default();
     inbound.text = under(&head, &shown(body));
@@ -69,8 +71,7 @@ pub(super) fn other(said: &Said<'_>) -> Inbound {
 /// What the payload is about: named as the event, or the first object that is not around it.
 fn thing(payload: &Value) -> Option<(&str, &Value)> {
     let mut fields = payload.as_object()?.iter();
-    let (name, value) = fields.find(|(name, value)| {
-        value.is_object() && !AROUND.contains(&name.as_str())
-    })?;
+    let (name, value) =
+        fields.find(|(name, value)| value.is_object() && !AROUND.contains(&name.as_str()))?;
     Some((name, value))
 }

@@ -25,7 +25,8 @@ pub(super) fn pull_request(said: &Said<'_>) -> Inbound {
         _ => said.sentence(&format!("the pull request{about}: {name}")),
     };
     inbound.intent = if asks { Intent::Work } else { Intent::Note };
-    inbound.at = moment(pull.text(if said.action == "opened" { "created_at" } else { "updated_at" }));
+    inbound.at =
+        moment(pull.text(if said.action == "opened" { "created_at" } else { "updated_at" }));
     inbound.remote_id = pull.number("id").map(|id| format!("pullrequest:{id}"));
     if said.action == "edited" {
         inbound.changes.clone_from(&inbound.remote_id);
@@ -79,9 +80,7 @@ fn about(said: &Said<'_>) -> (String, String) {
         "review_requested" | "review_request_removed" => of("requested_reviewer", "login")
             .or_else(|| of("requested_team", "name"))
             .unwrap_or_default(),
-        "synchronize" => {
-            (String::new(), said.payload.text("after").unwrap_or_default().to_owned())
-        }
+        "synchronize" => (String::new(), said.payload.text("after").unwrap_or_default().to_owned()),
         "edited" => (String::new(), wording(said.payload.object("pull_request"))),
         _ => Default::default(),
     }

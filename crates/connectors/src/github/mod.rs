@@ -16,9 +16,11 @@ mod own;
 mod page;
 mod place;
 mod post;
+#[cfg(test)]
+mod posting_tests;
 mod receive;
 mod render;
 #[cfg(test)]
-mod posting_tests;
+mod tests;
 
 pub use kind::Github;

@@ -59,7 +59,8 @@ mod tests {
 
     fn said(by: &str, author: &str, app: u64, body: &str) -> (Value, Value) {
         let app = json!({"id": app, "client_id": "Iv23x"});
-        let thing = json!({"user": {"login": author}, "performed_via_github_app": app, "body": body});
+        let thing =
+            json!({"user": {"login": author}, "performed_via_github_app": app, "body": body});
         (json!({"sender": {"login": by}}), thing)
     }
 

@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn links_and_what_is_embedded_are_read_alike() {
-        let linked_thing = json!({"_links": {"user": {"href": "/sub/api/v3/users/7", "title": "Anna"}}});
+        let linked_thing =
+            json!({"_links": {"user": {"href": "/sub/api/v3/users/7", "title": "Anna"}}});
         let embedded = json!({"_embedded": {"user": {"id": 7, "name": "Anna"}}});
         for thing in [linked_thing, embedded] {
             let actor = person(&thing, "user").unwrap();

@@ -33,7 +33,8 @@ pub(super) fn work_package<'a>(said: &Said<'a>) -> (Inbound, &'a str) {
     } else {
         let name = &inbound.actor.name;
         let sort = hal::linked(package, "type").unwrap_or("work package");
-        let status = hal::linked(package, "status").map(|status| format!(", now {}", title(status)));
+        let status =
+            hal::linked(package, "status").map(|status| format!(", now {}", title(status)));
         let status = status.unwrap_or_default();
         format!("{name} changed the {}{status}: {subject}", title(sort))
     };
@@ -43,14 +44,17 @@ pub(super) fn work_package<'a>(said: &Said<'a>) -> (Inbound, &'a str) {
         inbound.changes.clone_from(&inbound.remote_id);
     }
     inbound.at = moment(package.text(if is_new { "createdAt" } else { "updatedAt" }));
-    for name in ["type", "status", "priority", "project", "author", "assignee", "responsible", "version"]
+    for name in
+        ["type", "status", "priority", "project", "author", "assignee", "responsible", "version"]
     {
         if let Some(value) = hal::linked(package, name) {
             inbound.facts.insert(name.to_owned(), title(value).into());
         }
     }
     for name in ["dueDate", "startDate", "lockVersion", "percentageDone"] {
-        if let Some(value) = package.get(name).filter(|value| value.is_string() || value.is_number()) {
+        if let Some(value) =
+            package.get(name).filter(|value| value.is_string() || value.is_number())
+        {
             inbound.facts.insert(name.to_owned(), value.clone());
         }
     }

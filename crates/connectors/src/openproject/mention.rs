@@ -14,7 +14,8 @@ pub(super) fn read(raw: &str) -> (String, Vec<Value>) {
     while let Some((before, after)) = rest.split_once("<mention") {
         let parts = after.split_once('>').and_then(|(attributes, behind)| {
             let (inside, behind) = behind.split_once("</mention>")?;
-            (!attributes.contains('<') && !inside.contains('<')).then_some((attributes, inside, behind))
+            (!attributes.contains('<') && !inside.contains('<'))
+                .then_some((attributes, inside, behind))
         });
         out.push_str(before);
         let Some((attributes, inside, behind)) = parts else {

@@ -13,9 +13,11 @@ mod mention;
 mod own;
 mod page;
 mod post;
+#[cfg(test)]
+mod posting_tests;
 mod receive;
 mod render;
 #[cfg(test)]
-mod posting_tests;
+mod tests;
 
 pub use kind::OpenProject;

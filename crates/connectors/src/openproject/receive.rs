@@ -56,10 +56,9 @@ impl WayIn {
     /// Reads a delivery, if OpenProject really sent it.
     pub(super) fn receive(&self, request: &HookRequest) -> Result<HookReply> {
         self.verify(request)?;
-        let payload: Value =
-            serde_json::from_slice(&request.body).map_err(|_| ConnectorError::Protocol {
-                reason: "expected a payload as JSON".to_owned(),
-            })?;
+        let payload: Value = serde_json::from_slice(&request.body).map_err(|_| {
+            ConnectorError::Protocol { reason: "expected a payload as JSON".to_owned() }
+        })?;
         let mut inbound = map::inbound(self.own(), &self.base, &payload);
         inbound.transport_key = body_key(&request.body);
         let batch = Batch { inbound: vec![inbound], ..Batch::default() };

@@ -55,7 +55,11 @@ pub(super) fn other(said: &Said<'_>) -> Inbound {
         said.apart(&mut inbound, said.resource, &own_id, &what);
     } else {
         let called = said.data.object("issue").and_then(|issue| issue.text("title"));
-        said.of_issue(&mut inbound, &issue_id, called.unwrap_or(&format!("Sentry issue {issue_id}")));
+        said.of_issue(
+            &mut inbound,
+            &issue_id,
+            called.unwrap_or(&format!("Sentry issue {issue_id}")),
+        );
     }
     inbound.text = under(&format!("Sentry says: {what}"), &words(said.data).join("\n\n"));
     inbound.url = Said::first(said.data, &["web_url", "permalink", "url"]).map(str::to_owned);

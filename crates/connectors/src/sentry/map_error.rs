@@ -49,7 +49,8 @@ pub(super) fn event(said: &Said<'_>, field: &str) -> Inbound {
 
 /// `timestamp`, in seconds with a fraction.
 fn seconds(event: &Value) -> Option<protocol::Timestamp> {
-    let seconds = event.get("timestamp")?.as_f64().filter(|seconds| (0.0..1e11).contains(seconds))?;
+    let seconds =
+        event.get("timestamp")?.as_f64().filter(|seconds| (0.0..1e11).contains(seconds))?;
     #[expect(clippy::cast_possible_truncation, reason = "it was held to a range that fits")]
     moment_ms((seconds * 1_000.0) as i64)
 }

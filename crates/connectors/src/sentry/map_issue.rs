@@ -30,7 +30,11 @@ pub(super) fn issue(said: &Said<'_>) -> Inbound {
         let status = issue.text("status").unwrap_or_default();
         let more = match said.action {
             "created" => String::new(),
-            _ => format!("{status}:{}:{}", issue.text("lastSeen").unwrap_or_default(), assignee(issue)),
+            _ => format!(
+                "{status}:{}:{}",
+                issue.text("lastSeen").unwrap_or_default(),
+                assignee(issue)
+            ),
         };
         inbound.semantic_key = Some(said.semantic_key(&issue_id, &more));
     }

@@ -12,9 +12,11 @@ mod missed;
 mod own;
 mod page;
 mod post;
+#[cfg(test)]
+mod posting_tests;
 mod receive;
 mod render;
 #[cfg(test)]
-mod posting_tests;
+mod tests;
 
 pub use kind::Sentry;

@@ -57,10 +57,9 @@ impl WayIn {
             // A form of Sentry's asks what it may offer; the hub offers nothing.
             return Ok(HookReply { answer: HookAnswer::Json(json!([])), ..HookReply::default() });
         }
-        let payload: Value =
-            serde_json::from_slice(&request.body).map_err(|_| ConnectorError::Protocol {
-                reason: "expected a payload as JSON".to_owned(),
-            })?;
+        let payload: Value = serde_json::from_slice(&request.body).map_err(|_| {
+            ConnectorError::Protocol { reason: "expected a payload as JSON".to_owned() }
+        })?;
         let resource = request.header("sentry-hook-resource").unwrap_or("form");
         let mut inbound = map::inbound(self.own(), self.host(), resource, &payload);
         // Sentry numbers its attempts, not what it says.

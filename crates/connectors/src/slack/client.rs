@@ -59,8 +59,8 @@ impl Connector for SlackLink {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             stream: self.has_app_token,
-            // Both at once would deliver every event twice.
-            hooks: !self.has_app_token && !self.signing_secret.expose().is_empty(),
+            // Commands may be called in beside a socket. An event that came both ways is known again.
+            hooks: !self.signing_secret.expose().is_empty(),
             chat_list: true,
             history: true,
             send: true,
@@ -116,6 +116,10 @@ impl Connector for SlackLink {
         let reply = receive::receive(secret, request, now, &self.names.read())?;
         self.names.write().learn(&reply.batch.facts);
         Ok(reply)
+    }
+
+    fn sample(&self, now: Timestamp) -> Result<HookRequest> {
+        receive::sample(self.signing_secret.expose(), now)
     }
 
     fn send<'a>(&'a self, message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {

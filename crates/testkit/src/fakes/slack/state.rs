@@ -74,7 +74,7 @@ impl State {
             files_at: String::new(),
             scopes: "channels:history,channels:read,groups:history,groups:read,im:history,im:read,\
                      mpim:history,mpim:read,users:read,users:read.email,reactions:read,files:read,\
-                     chat:write"
+                     chat:write,app_mentions:read,commands"
                 .to_owned(),
             users: vec![
                 user("U1", "anna", "Anna Müller"),

@@ -25,7 +25,8 @@ pub(crate) fn comments(
     let action = &posting.action;
     let rendered = markdown::render(shape.flavour, &action.text, &action.citations);
     let footer = posting.footer.as_deref().filter(|footer| !footer.trim().is_empty());
-    let footer = footer.map(|footer| format!("\n\n*{}*", markdown::plain_line(shape.flavour, footer)));
+    let footer =
+        footer.map(|footer| format!("\n\n*{}*", markdown::plain_line(shape.flavour, footer)));
     let footer = footer.unwrap_or_default();
     // Room for the longest tail there can be, and for the footer, which any part may turn out to carry.
     let tail_max = units(&(shape.tail)(&mark::of_part(&posting.mark, usize::MAX))) + 2;

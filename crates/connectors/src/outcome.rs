@@ -18,8 +18,9 @@ pub(crate) fn patience(answer: &ApiAnswer) -> Duration {
 /// service did what it was asked.
 pub(crate) fn judged(answer: &ApiAnswer, what: &str, help: &str) -> Result<Value> {
     match answer.status {
-        200..300 => serde_json::from_slice(&answer.body)
-            .map_err(|_| ConnectorError::Protocol { reason: format!("{what} did not answer JSON") }),
+        200..300 => serde_json::from_slice(&answer.body).map_err(|_| ConnectorError::Protocol {
+            reason: format!("{what} did not answer JSON"),
+        }),
         401 => Err(ConnectorError::Unauthorized { reason: format!("{what}: {help}") }),
         403 => Err(ConnectorError::Unauthorized {
             reason: format!("{what} is not allowed{}; {help}", said(answer)),

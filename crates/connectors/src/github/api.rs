@@ -35,7 +35,9 @@ impl Api {
         let base_url = settings.text("base_url");
         let host = match host_and_path(base_url).0 {
             "api.github.com" => "github.com",
-            host => host.strip_prefix("api.").filter(|host| host.ends_with(".ghe.com")).unwrap_or(host),
+            host => {
+                host.strip_prefix("api.").filter(|host| host.ends_with(".ghe.com")).unwrap_or(host)
+            }
         };
         Ok(Self {
             base: Destination::configured(base_url)?,
@@ -208,7 +210,9 @@ fn patience(answer: &ApiAnswer) -> Option<Duration> {
 fn life(answer: &ApiAnswer, expires_at: Option<&str>) -> Duration {
     let until = expires_at.and_then(|text| text.parse::<Timestamp>().ok());
     let ms = until.zip(answer.date).map(|(until, now)| until.as_ms() - now.as_ms());
-    let whole = ms.and_then(|ms| u64::try_from(ms).ok()).map_or(limits::GITHUB_TOKEN_LIFE, Duration::from_millis);
+    let whole = ms
+        .and_then(|ms| u64::try_from(ms).ok())
+        .map_or(limits::GITHUB_TOKEN_LIFE, Duration::from_millis);
     whole.saturating_sub(limits::GITHUB_TOKEN_MARGIN)
 }
 

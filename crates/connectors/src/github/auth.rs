@@ -22,7 +22,7 @@ pub(super) enum Auth {
     /// An account.
     Token(Secret<String>),
     /// An app.
-    App(App),
+    App(Box<App>),
     /// Nobody: the link only listens.
     None,
 }
@@ -56,7 +56,8 @@ impl Auth {
         let id = settings.text("app_id").trim();
         if !id.is_empty() {
             let key = private_key(settings.secret("private_key"))?;
-            return Ok(Self::App(App { id: id.to_owned(), key, tokens: Mutex::default() }));
+            let app = App { id: id.to_owned(), key, tokens: Mutex::default() };
+            return Ok(Self::App(Box::new(app)));
         }
         if token.is_empty() {
             return Ok(Self::None);
@@ -116,9 +117,10 @@ fn body(pem: &str, label: &str) -> Option<Vec<u8>> {
 fn wrong_key() -> ConnectorError {
     ConnectorError::Setting {
         field: "private_key".to_owned(),
-        reason: "is the app's RSA key of 2048 bits or more, as PEM: the whole file that GitHub gives \
+        reason:
+            "is the app's RSA key of 2048 bits or more, as PEM: the whole file that GitHub gives \
                  you under Private keys"
-            .to_owned(),
+                .to_owned(),
     }
 }
 

@@ -9,7 +9,8 @@ use crate::foreign::Foreign as _;
 /// Asks GitHub who the link is.
 pub(super) async fn account(api: &Api, own: &Own) -> Result<Account> {
     if !api.can_write() {
-        let note = "without an app or a token nothing goes out, and what was missed cannot be asked for";
+        let note =
+            "without an app or a token nothing goes out, and what was missed cannot be asked for";
         let name = format!("webhooks of {}", api.host());
         return Ok(Account { name, notes: vec![note.to_owned()], ..Account::default() });
     }
@@ -27,7 +28,8 @@ pub(super) async fn account(api: &Api, own: &Own) -> Result<Account> {
     let may_write = |name: &str| {
         app.object("permissions").and_then(|rights| rights.text(name)) == Some("write")
     };
-    for (right, what) in [("issues", "comments on issues"), ("pull_requests", "answers in reviews")] {
+    for (right, what) in [("issues", "comments on issues"), ("pull_requests", "answers in reviews")]
+    {
         if !may_write(right) {
             notes.push(format!("the app may not write {right}: no {what}"));
         }

@@ -38,12 +38,17 @@ pub(super) async fn page(
         at.is_none_or(|at| at >= since)
     };
     // What came through when it was sent again is not missed.
-    let arrived: BTreeSet<&str> =
-        deliveries.iter().filter(|one| is_answered(one)).filter_map(|one| one.text("guid")).collect();
+    let arrived: BTreeSet<&str> = deliveries
+        .iter()
+        .filter(|one| is_answered(one))
+        .filter_map(|one| one.text("guid"))
+        .collect();
     let mut seen = BTreeSet::new();
     let mut inbound = Vec::new();
     for delivery in deliveries.iter().filter(is_since) {
-        let (Some(id), Some(guid)) = (delivery.number("id"), delivery.text("guid")) else { continue };
+        let (Some(id), Some(guid)) = (delivery.number("id"), delivery.text("guid")) else {
+            continue;
+        };
         if !arrived.contains(guid) && seen.insert(guid) {
             inbound.extend(fetch(api, own, id, guid).await?);
         }
@@ -69,7 +74,7 @@ async fn fetch(api: &Api, own: &Own, id: i64, guid: &str) -> Result<Option<Inbou
     Ok(Some(map::inbound(own, event, guid, payload)))
 }
 
-fn is_answered(delivery: &&Value) -> bool {
+fn is_answered(delivery: &Value) -> bool {
     delivery.number("status_code").is_some_and(|status| (200..300).contains(&status))
 }
 

@@ -33,14 +33,15 @@ impl Place {
         let value = Value::Object(address.clone());
         let repo = value.text("repo").filter(|repo| is_repo(repo));
         let repo = repo.ok_or_else(|| refused("it names no repository"))?.to_owned();
-        let spot = match (value.number("number"), value.number("review_comment"), value.text("commit")) {
-            (Some(number), Some(comment), _) => Spot::Review { number, comment },
-            (Some(number), None, _) => Spot::Issue(number),
-            (None, _, Some(sha)) if sha.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-                Spot::Commit(sha.to_owned())
-            }
-            _ => return Err(refused("it names no issue, pull request or commit")),
-        };
+        let spot =
+            match (value.number("number"), value.number("review_comment"), value.text("commit")) {
+                (Some(number), Some(comment), _) => Spot::Review { number, comment },
+                (Some(number), None, _) => Spot::Issue(number),
+                (None, _, Some(sha)) if sha.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                    Spot::Commit(sha.to_owned())
+                }
+                _ => return Err(refused("it names no issue, pull request or commit")),
+            };
         Ok(Self { repo, installation: value.number("installation"), spot })
     }
 
@@ -83,6 +84,8 @@ fn is_repo(text: &str) -> bool {
 
 fn refused(why: &str) -> ConnectorError {
     ConnectorError::Refused {
-        reason: format!("this place at GitHub cannot be answered: {why}; name an issue by its page"),
+        reason: format!(
+            "this place at GitHub cannot be answered: {why}; name an issue by its page"
+        ),
     }
 }

@@ -7,9 +7,7 @@ use connector_api::{Connector, ConnectorError, Intent};
 use protocol::Timestamp;
 use serde_json::json;
 use testkit::fakes::GithubFake;
-use testkit::fakes::github::{
-    CLIENT_ID, PRIVATE_KEY_PKCS1, Place, TOKEN, WEBHOOK_SECRET,
-};
+use testkit::fakes::github::{CLIENT_ID, PRIVATE_KEY_PKCS1, Place, TOKEN, WEBHOOK_SECRET};
 
 use super::Github;
 use crate::try_out::{find_first, is_open, link, map, post_all, post_one, posting, try_link};
@@ -135,7 +133,10 @@ async fn a_refusal_says_why_and_is_final() {
     let link = app_link(&fake);
     let gone = posting(json!({"repo": "acme/shop", "number": 99}), "x");
     let error = post_one(&*link, &gone).await.unwrap_err();
-    assert!(matches!(&error, ConnectorError::Refused { reason } if reason.contains("404")), "{error:?}");
+    assert!(
+        matches!(&error, ConnectorError::Refused { reason } if reason.contains("404")),
+        "{error:?}"
+    );
     let posting = posting(json!({"repo": "acme/shop", "number": 12, "installation": 7}), "x");
     post_one(&*link, &posting).await.unwrap();
     let forbidden = json!({"message": "Resource not accessible by integration"});
@@ -165,7 +166,8 @@ async fn a_long_text_becomes_several_comments() {
 async fn a_review_is_answered_in_its_thread_and_a_comment_is_changed() {
     let fake = fake().await;
     let link = app_link(&fake);
-    let mut posting = posting(json!({"repo": "acme/shop", "number": 12, "review_comment": 55}), "Yes.");
+    let mut posting =
+        posting(json!({"repo": "acme/shop", "number": 12, "review_comment": 55}), "Yes.");
     let receipt = post_one(&*link, &posting).await.unwrap();
     assert_eq!(fake.posted()[0].place, Place::Review { number: 12, comment: 55 });
     assert!(receipt.remote_id.starts_with("reviewcomment:"));
@@ -182,7 +184,10 @@ fn pages_of_issues_and_reviews_are_places() {
     let link = link(&Github, &[("token", TOKEN)]);
     for (url, address) in [
         ("https://github.com/acme/shop/issues/12", json!({"repo": "acme/shop", "number": 12})),
-        ("https://github.com/acme/shop/pull/3/files?w=1", json!({"repo": "acme/shop", "number": 3})),
+        (
+            "https://github.com/acme/shop/pull/3/files?w=1",
+            json!({"repo": "acme/shop", "number": 3}),
+        ),
         (
             "https://github.com/acme/shop/issues/12#issuecomment-9",
             json!({"repo": "acme/shop", "number": 12}),

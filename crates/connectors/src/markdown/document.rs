@@ -112,8 +112,7 @@ impl Builder {
         let frame = if self.frames.len() >= limits::MARKDOWN_DEPTH_MAX { None } else { frame(tag) };
         self.opened.push(frame.is_some());
         let Some(frame) = frame else { return };
-        let is_within_line =
-            matches!(&frame, Frame::Line(sort, _) if !matches!(sort, Sort::Paragraph
+        let is_within_line = matches!(&frame, Frame::Line(sort, _) if !matches!(sort, Sort::Paragraph
                 | Sort::Heading(_) | Sort::Cell));
         if is_within_line {
             self.need_line();
@@ -164,7 +163,9 @@ impl Builder {
             // Where no block can stand, its lines are kept.
             _ => {
                 if let Block::Paragraph(line) = block {
-                    line.into_iter().for_each(|inline| self.inline(inline));
+                    for inline in line {
+                        self.inline(inline);
+                    }
                 }
             }
         }
@@ -201,6 +202,7 @@ impl Builder {
         let line = refined(line);
         match sort {
             Sort::Paragraph | Sort::Loose => {
+                let line = without_outer_breaks(line);
                 if !line.is_empty() {
                     self.block(Block::Paragraph(line));
                 }
@@ -226,6 +228,15 @@ impl Builder {
             _ => Vec::new(),
         }
     }
+}
+
+/// A line without the breaks around it, which HTML leaves behind.
+fn without_outer_breaks(mut line: Vec<Inline>) -> Vec<Inline> {
+    while line.last() == Some(&Inline::Break) {
+        line.pop();
+    }
+    let inner = line.iter().position(|inline| *inline != Inline::Break).unwrap_or(0);
+    line.split_off(inner)
 }
 
 /// What begins with a tag; nothing where its content stands on its own.

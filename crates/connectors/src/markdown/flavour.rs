@@ -80,8 +80,9 @@ pub(super) fn safe_url(url: &str) -> Option<String> {
     let url = url.trim();
     let (scheme, rest) = url.split_once(':')?;
     let is_web = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
-    let is_known = if is_web { rest.len() > 2 && rest.starts_with("//") } else { false };
-    if !is_known && !(scheme.eq_ignore_ascii_case("mailto") && rest.contains('@')) {
+    let is_page = is_web && rest.len() > 2 && rest.starts_with("//");
+    let is_mailbox = scheme.eq_ignore_ascii_case("mailto") && rest.contains('@');
+    if !is_page && !is_mailbox {
         return None;
     }
     let mut safe = String::with_capacity(url.len());

@@ -51,7 +51,10 @@ pub(super) fn is_invisible(sign: char) -> bool {
 /// Whether one of our marks would stand here.
 fn is_mark(before: &str, after: &str) -> bool {
     let is_outbox = after.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("out_"));
-    is_outbox && before.get(before.len().saturating_sub(2)..).is_some_and(|end| end.eq_ignore_ascii_case("ws"))
+    is_outbox
+        && before
+            .get(before.len().saturating_sub(2)..)
+            .is_some_and(|end| end.eq_ignore_ascii_case("ws"))
 }
 
 fn ends_with_word(before: &str, word: &str) -> bool {

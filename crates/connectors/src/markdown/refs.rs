@@ -30,7 +30,8 @@ impl<'a> Refs<'a> {
     pub(super) fn sources(&self) -> Vec<(usize, String, Option<String>)> {
         let known = |(index, id): (usize, &String)| {
             let citation = self.citation(id)?;
-            let title = if citation.title.trim().is_empty() { &citation.id } else { &citation.title };
+            let title =
+                if citation.title.trim().is_empty() { &citation.id } else { &citation.title };
             Some((index + 1, title.clone(), url(citation)))
         };
         self.order.iter().enumerate().filter_map(known).collect()

@@ -94,8 +94,9 @@ impl Writer<'_> {
         for block in blocks {
             let is_close = matches!(before, Some(Block::Paragraph(_)))
                 && matches!(block, Block::List { .. })
-                && self.prefixes.len() > 1;
-            let is_slack_list = self.flavour == Flavour::Slack && matches!(block, Block::List { .. });
+                && !self.prefixes.is_empty();
+            let is_slack_list =
+                self.flavour == Flavour::Slack && matches!(block, Block::List { .. });
             if before.is_some() && !is_close && !is_slack_list {
                 self.begin();
                 self.end();

@@ -104,9 +104,10 @@ impl Api {
 pub(super) fn work_package_of(address: &Map<String, Value>) -> Result<i64> {
     let id = Value::Object(address.clone()).number("work_package");
     id.filter(|id| *id > 0).ok_or_else(|| ConnectorError::Refused {
-        reason: "this place at OpenProject cannot be answered: it names no work package; name one by \
+        reason:
+            "this place at OpenProject cannot be answered: it names no work package; name one by \
                  its page"
-            .to_owned(),
+                .to_owned(),
     })
 }
 

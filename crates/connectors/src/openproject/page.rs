@@ -27,8 +27,10 @@ pub(super) async fn read(api: &Api, url: &str) -> Result<Page> {
     }
     let answer = api.get(&format!("work_packages/{id}/activities")).await?;
     let activities = judged(&answer, "the comments")?;
-    let said: Vec<&Value> =
-        elements(&activities).iter().filter(|one| !raw(one).is_empty() && !is_internal(one)).collect();
+    let said: Vec<&Value> = elements(&activities)
+        .iter()
+        .filter(|one| !raw(one).is_empty() && !is_internal(one))
+        .collect();
     for activity in &said {
         reading.comment(titled(activity, "user").unwrap_or("somebody"), raw(activity));
     }

@@ -14,19 +14,19 @@ use crate::web::number;
 pub(super) async fn post(api: &Api, own: &Own, posting: &Posting, part: &Part) -> Result<Receipt> {
     let id = work_package_of(&posting.action.address)?;
     let replaced = posting.replaces.as_ref().filter(|_| part.index == 0);
-    let answer = match replaced.and_then(|old| old.get("activity")?.as_i64()) {
-        Some(activity) => {
-            api.patch(&format!("activities/{activity}"), part.body.clone()).await?
-        }
-        None => {
-            let path = format!("work_packages/{id}/activities?notify=false");
-            api.post(&path, part.body.clone()).await?
-        }
+    let changed = replaced.and_then(|old| old.get("activity")?.as_i64());
+    let answer = if let Some(activity) = changed {
+        api.patch(&format!("activities/{activity}"), part.body.clone()).await?
+    } else {
+        let path = format!("work_packages/{id}/activities?notify=false");
+        api.post(&path, part.body.clone()).await?
     };
     let activity = judged(&answer, "the comment")?;
     // Whoever made it is who this link is.
     let user = activity.object("_links").and_then(|links| links.object("user")?.text("href"));
-    if let Some(id) = user.and_then(|user| user.rsplit('/').next()).filter(|id| number(id).is_some()) {
+    if let Some(id) =
+        user.and_then(|user| user.rsplit('/').next()).filter(|id| number(id).is_some())
+    {
         own.learn(id);
     }
     receipt(api, id, &activity).ok_or_else(|| ConnectorError::Protocol {

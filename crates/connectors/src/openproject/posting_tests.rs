@@ -57,7 +57,9 @@ async fn a_refusal_says_why() {
     assert!(reason.contains("could not be found"), "{reason}");
     fake.trouble().refuse_next(429, &[("retry-after", "9")], json!({}));
     let error = post_one(&*link, &posting(json!({"work_package": 42}), "x")).await.unwrap_err();
-    assert!(matches!(error, ConnectorError::RateLimited { retry_after } if retry_after.as_secs() == 9));
+    assert!(
+        matches!(error, ConnectorError::RateLimited { retry_after } if retry_after.as_secs() == 9)
+    );
 }
 
 #[test]

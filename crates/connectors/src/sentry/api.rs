@@ -100,13 +100,14 @@ impl Api {
         let is_hosted = main == ["io", "sentry"] || is_here(base);
         let own = format!("{}.sentry.io", self.organization);
         let issue = match path {
-            ["organizations", organization, "issues", issue, ..] if *organization == self.organization => {
+            ["organizations", organization, "issues", issue, ..]
+                if *organization == self.organization =>
+            {
                 (page.host == base || (is_hosted && is_sentry_io(page.host))).then_some(*issue)?
             }
-            ["issues", issue, ..] => {
-                (page.host == own && is_hosted || page.host == base && !is_sentry_io(base))
-                    .then_some(*issue)?
-            }
+            ["issues", issue, ..] => (page.host == own && is_hosted
+                || page.host == base && !is_sentry_io(base))
+            .then_some(*issue)?,
             _ => return None,
         };
         number(issue)?;
@@ -125,8 +126,9 @@ pub(super) fn issue_of(address: &Map<String, Value>) -> Result<String> {
     };
     if number(&issue).is_none() {
         return Err(ConnectorError::Refused {
-            reason: "this place at Sentry cannot be answered: it names no issue; name one by its page"
-                .to_owned(),
+            reason:
+                "this place at Sentry cannot be answered: it names no issue; name one by its page"
+                    .to_owned(),
         });
     }
     Ok(issue)
@@ -135,7 +137,8 @@ pub(super) fn issue_of(address: &Map<String, Value>) -> Result<String> {
 /// What Sentry answered, or what it means.
 pub(super) fn judged(answer: &ApiAnswer, what: &str) -> Result<Value> {
     if answer.status == 429 && answer.retry_after.is_none() {
-        let reset = answer.header("x-sentry-rate-limit-reset").and_then(|at| at.parse::<i64>().ok());
+        let reset =
+            answer.header("x-sentry-rate-limit-reset").and_then(|at| at.parse::<i64>().ok());
         let now = answer.date.map(Timestamp::as_seconds);
         let wait = reset.zip(now).and_then(|(reset, now)| u64::try_from(reset - now).ok());
         let wait = wait.map_or(limits::RETRY_AFTER_DEFAULT, Duration::from_secs);

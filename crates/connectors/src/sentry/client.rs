@@ -2,8 +2,8 @@
 
 use connector_api::toolkit::HttpClient;
 use connector_api::{
-    Account, BoxFuture, Capabilities, Connector, HookReply, HookRequest, LinkSettings, MissedPage, Pace, Page,
-    Part, Posting, Receipt, Result,
+    Account, BoxFuture, Capabilities, Connector, HookReply, HookRequest, LinkSettings, MissedPage,
+    Pace, Page, Part, Posting, Receipt, Result,
 };
 use protocol::Timestamp;
 use serde_json::{Map, Value};
@@ -71,11 +71,7 @@ impl Connector for SentryLink {
         Box::pin(post::find(&self.api, posting, part))
     }
 
-    fn missed<'a>(
-        &'a self,
-        since: Timestamp,
-        from: Option<String>,
-    ) -> BoxFuture<'a, Result<MissedPage>> {
+    fn missed(&self, since: Timestamp, from: Option<String>) -> BoxFuture<'_, Result<MissedPage>> {
         let (own, host) = (self.way_in.own(), self.way_in.host());
         Box::pin(missed::page(&self.api, own, host, since, from))
     }

@@ -53,11 +53,14 @@ fn body(issue: &Value, event: &Value) -> String {
     if let Some(culprit) = issue.text("culprit") {
         lines.push(format!("In {culprit}"));
     }
-    let times = issue.text("count").map(str::to_owned).or(issue.number("count").map(|n| n.to_string()));
+    let times =
+        issue.text("count").map(str::to_owned).or(issue.number("count").map(|n| n.to_string()));
     if let (Some(times), Some(first)) = (times, issue.text("firstSeen")) {
         lines.push(format!("Seen {times} times since {first}"));
     }
-    for entry in event.list("entries").iter().filter(|entry| entry.text("type") == Some("exception")) {
+    for entry in
+        event.list("entries").iter().filter(|entry| entry.text("type") == Some("exception"))
+    {
         let data = entry.object("data").unwrap_or(&Value::Null);
         for exception in data.list("values") {
             let kind = exception.text("type").unwrap_or("Error");

@@ -68,7 +68,8 @@ async fn the_limit_is_read_from_its_header() {
 #[tokio::test]
 async fn a_long_text_becomes_several_comments_and_a_comment_is_changed() {
     let (fake, link) = fake().await;
-    let mut posting = posting(json!({"issue": "4509"}), &"A sentence of some words. ".repeat(1_000));
+    let mut posting =
+        posting(json!({"issue": "4509"}), &"A sentence of some words. ".repeat(1_000));
     let receipts = post_all(&*link, &posting).await;
     assert!(receipts.len() > 1);
     posting.action.text = "Short.".to_owned();

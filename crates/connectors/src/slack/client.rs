@@ -2,7 +2,8 @@
 
 use connector_api::{
     Account, BoxFuture, Capabilities, Connector, ConnectorError, Draft, FactsPage, HookAnswer,
-    HookReply, HookRequest, Interaction, Outbound, Pace, Part, Posting, Receipt, Result, Sent, Sink,
+    HookReply, HookRequest, Interaction, Outbound, Pace, Part, Posting, Receipt, Result, Sent,
+    Sink,
 };
 use parking_lot::RwLock;
 use protocol::{Secret, Timestamp};
@@ -150,11 +151,7 @@ impl Connector for SlackLink {
         Box::pin(post_relay::find(&self.api, &self.roots, posting, part))
     }
 
-    fn open_editor<'a>(
-        &'a self,
-        trigger: &'a str,
-        draft: &'a Draft,
-    ) -> BoxFuture<'a, Result<()>> {
+    fn open_editor<'a>(&'a self, trigger: &'a str, draft: &'a Draft) -> BoxFuture<'a, Result<()>> {
         Box::pin(editor::open(&self.api, trigger, draft))
     }
 

@@ -17,7 +17,8 @@ pub(super) async fn open(api: &Api, trigger: &str, draft: &Draft) -> Result<()> 
     match opened.await {
         Ok(answer) => answer.map(|_| ()).map_err(Failure::plain),
         Err(_) => Err(ConnectorError::Unreachable {
-            reason: "Slack did not open the editor while the click was fresh; click again".to_owned(),
+            reason: "Slack did not open the editor while the click was fresh; click again"
+                .to_owned(),
         }),
     }
 }
@@ -66,7 +67,8 @@ fn view(draft: &Draft) -> Result<Value> {
         "type": "plain_text_input", "action_id": BLOCK_TEXT, "multiline": true,
         "max_length": limits::SLACK_INPUT_CHARS_MAX,
     });
-    if let (false, Some(input)) = (draft.is_remark || draft.text.is_empty(), input.as_object_mut()) {
+    if let (false, Some(input)) = (draft.is_remark || draft.text.is_empty(), input.as_object_mut())
+    {
         input.insert("initial_value".to_owned(), json!(draft.text));
     }
     let label = plain(label);

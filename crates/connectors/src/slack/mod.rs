@@ -21,13 +21,13 @@ mod names;
 mod people;
 mod place;
 mod post_relay;
+#[cfg(test)]
+mod posting_tests;
 mod receive;
 mod render;
 mod render_relay;
 mod send;
 mod socket;
-#[cfg(test)]
-mod posting_tests;
 #[cfg(test)]
 mod tests;
 

@@ -33,11 +33,17 @@ impl Roots {
 }
 
 /// Posts one part, once, or puts the first one in the place of an earlier posting.
-pub(super) async fn post(api: &Api, roots: &Roots, posting: &Posting, part: &Part) -> Result<Receipt> {
+pub(super) async fn post(
+    api: &Api,
+    roots: &Roots,
+    posting: &Posting,
+    part: &Part,
+) -> Result<Receipt> {
     let place = Place::read(&posting.action.address)?;
     let mut asked = spelled(&part.body);
     let replaced = posting.replaces.as_ref();
-    let old = replaced.and_then(|old| Some((old.get("channel")?.as_str()?, old.get("ts")?.as_str()?)));
+    let old =
+        replaced.and_then(|old| Some((old.get("channel")?.as_str()?, old.get("ts")?.as_str()?)));
     let method = match (old, part.index) {
         (Some((channel, ts)), 0) => {
             asked.retain(|(name, _)| !matches!(name.as_str(), "channel" | "thread_ts"));
@@ -127,7 +133,8 @@ async fn look(
 fn is_marked(message: &Value, outbox_id: &str, index: usize) -> bool {
     let Some(metadata) = message.get("metadata") else { return false };
     let Some(payload) = metadata.get("event_payload") else { return false };
-    let part = payload.get("part").and_then(Value::as_u64).and_then(|part| usize::try_from(part).ok());
+    let part =
+        payload.get("part").and_then(Value::as_u64).and_then(|part| usize::try_from(part).ok());
     text(metadata, "event_type") == Some(EVENT_TYPE)
         && text(payload, "id") == Some(outbox_id)
         && part == Some(index)

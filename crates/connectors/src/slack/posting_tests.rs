@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use connector_api::{
-    Buttons, Connector, ConnectorError, Draft, HookAnswer, Interaction, Wish,
-};
+use connector_api::{Buttons, Connector, ConnectorError, Draft, HookAnswer, Interaction, Wish};
 use serde_json::{Value, json};
 use testkit::fakes::SlackFake;
 use testkit::fakes::slack::BOT_TOKEN;
@@ -34,11 +32,12 @@ fn action_ids(message: &Value) -> Vec<&str> {
 async fn a_message_arrives_in_its_thread_with_a_mark_that_nobody_sees() {
     let (fake, link) = fake().await;
     let root = fake.say("C1", "U1", "what broke?");
-    let posting = posting(json!({"channel": "C1", "thread_ts": root}), "# Found\n\n<!channel> **it**");
+    let posting =
+        posting(json!({"channel": "C1", "thread_ts": root}), "# Found\n\nHere <!channel> **it**");
     let receipt = post_one(&*link, &posting).await.unwrap();
     let message = fake.posted("C1").remove(0);
     assert_eq!(message["thread_ts"], json!(root));
-    assert_eq!(message["text"], "*Found*\n\n&lt;!channel&gt; *it*");
+    assert_eq!(message["text"], "*Found*\n\nHere &lt;!channel&gt; *it*");
     assert_eq!(message["metadata"]["event_payload"]["id"], json!(posting.mark));
     let section = &message["blocks"][0]["text"];
     assert_eq!((&section["type"], &section["verbatim"]), (&json!("mrkdwn"), &json!(true)));
@@ -52,7 +51,9 @@ async fn a_message_arrives_in_its_thread_with_a_mark_that_nobody_sees() {
 #[tokio::test]
 async fn a_message_whose_answer_was_lost_is_found_once_it_is_listed() {
     let (fake, link) = fake().await;
-    for address in [json!({"channel": "C1"}), json!({"channel": "C1", "thread_ts": fake.say("C1", "U1", "x")})] {
+    for address in
+        [json!({"channel": "C1"}), json!({"channel": "C1", "thread_ts": fake.say("C1", "U1", "x")})]
+    {
         let before = fake.posted("C1").len();
         let mut posting = posting(address, "Done.");
         posting.mark = format!("out_{before}");
@@ -69,7 +70,8 @@ async fn a_message_whose_answer_was_lost_is_found_once_it_is_listed() {
 #[tokio::test]
 async fn a_long_text_goes_on_in_the_thread_of_its_first_message() {
     let (fake, link) = fake().await;
-    let mut posting = posting(json!({"channel": "C1"}), &"A sentence of some words. ".repeat(1_000));
+    let mut posting =
+        posting(json!({"channel": "C1"}), &"A sentence of some words. ".repeat(1_000));
     posting.buttons = Some(Buttons { token: "token-1".to_owned() });
     let receipts = post_all(&*link, &posting).await;
     assert!(receipts.len() >= 3);
@@ -119,9 +121,15 @@ async fn an_editor_opens_with_the_draft_while_the_click_is_fresh() {
     };
     link.open_editor(&fake.trigger(), &draft).await.unwrap();
     let view = fake.views().remove(0);
-    assert_eq!((&view["callback_id"], &view["private_metadata"]), (&json!(VIEW_EDIT), &json!("token-1")));
+    assert_eq!(
+        (&view["callback_id"], &view["private_metadata"]),
+        (&json!(VIEW_EDIT), &json!("token-1"))
+    );
     let input = &view["blocks"][1];
-    assert_eq!((&input["block_id"], &input["element"]["action_id"]), (&json!(BLOCK_TEXT), &json!(BLOCK_TEXT)));
+    assert_eq!(
+        (&input["block_id"], &input["element"]["action_id"]),
+        (&json!(BLOCK_TEXT), &json!(BLOCK_TEXT))
+    );
     assert_eq!(input["element"]["initial_value"], json!(draft.text));
     draft.is_remark = true;
     link.open_editor(&fake.trigger(), &draft).await.unwrap();
@@ -130,7 +138,9 @@ async fn an_editor_opens_with_the_draft_while_the_click_is_fresh() {
     let old = fake.trigger();
     fake.expire_triggers();
     let error = link.open_editor(&old, &draft).await.unwrap_err();
-    assert!(matches!(&error, ConnectorError::Refused { reason } if reason.contains("expired_trigger_id")));
+    assert!(
+        matches!(&error, ConnectorError::Refused { reason } if reason.contains("expired_trigger_id"))
+    );
 }
 
 #[tokio::test]
@@ -145,9 +155,13 @@ async fn a_draft_that_slack_s_editor_cannot_hold_is_not_cut() {
 #[tokio::test]
 async fn a_refused_form_keeps_its_text_and_says_why() {
     let (_fake, link) = fake().await;
-    let mut interaction = Interaction { wish: Wish::ApproveEdited { text: "x".to_owned() }, ..Interaction::default() };
+    let mut interaction = Interaction {
+        wish: Wish::ApproveEdited { text: "x".to_owned() },
+        ..Interaction::default()
+    };
     let answer = link.refuse_wish(&interaction, "the draft has changed");
-    let errors = json!({"response_action": "errors", "errors": {BLOCK_TEXT: "the draft has changed"}});
+    let errors =
+        json!({"response_action": "errors", "errors": {BLOCK_TEXT: "the draft has changed"}});
     assert_eq!(answer, HookAnswer::Json(errors));
     interaction.wish = Wish::Approve;
     assert_eq!(link.refuse_wish(&interaction, "no"), HookAnswer::default());
@@ -159,7 +173,9 @@ async fn slack_s_patience_and_refusals_are_told_apart() {
     let posting_to = |channel: &str| posting(json!({ "channel": channel }), "x");
     fake.limit("chat.postMessage", 0, 7);
     let error = post_one(&*link, &posting_to("C1")).await.unwrap_err();
-    assert!(matches!(error, ConnectorError::RateLimited { retry_after } if retry_after.as_secs() == 7));
+    assert!(
+        matches!(error, ConnectorError::RateLimited { retry_after } if retry_after.as_secs() == 7)
+    );
     fake.lift_limit("chat.postMessage");
     let error = post_one(&*link, &posting_to("C9")).await.unwrap_err();
     assert!(matches!(error, ConnectorError::Refused { .. }), "{error:?}");
@@ -183,7 +199,11 @@ async fn permalinks_are_places() {
     ] {
         assert_eq!(link.address_of(url), Some(map(address)), "{url}");
     }
-    for bad in ["https://evil.example/archives/C1", "https://acme.slack.com/archives/C1/p12", "https://acme.slack.com/x"] {
+    for bad in [
+        "https://evil.example/archives/C1",
+        "https://acme.slack.com/archives/C1/p12",
+        "https://acme.slack.com/x",
+    ] {
         assert_eq!(link.address_of(bad), None, "{bad}");
     }
 }

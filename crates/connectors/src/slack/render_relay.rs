@@ -22,7 +22,8 @@ pub(super) struct Place {
 impl Place {
     /// Reads an address.
     pub(super) fn read(address: &Map<String, Value>) -> Result<Self> {
-        let text = |name: &str| address.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let text =
+            |name: &str| address.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let channel = text("channel").ok_or_else(|| ConnectorError::Refused {
             reason: "this place at Slack cannot be answered: it names no channel".to_owned(),
         })?;
@@ -47,8 +48,15 @@ pub(super) fn parts(posting: &Posting) -> Result<Vec<Part>> {
     Ok(messages.iter().enumerate().map(part).collect())
 }
 
-fn message(posting: &Posting, place: &Place, sections: &[String], index: usize, is_last: bool) -> Value {
-    let mut blocks: Vec<Value> = sections.iter().filter(|text| !text.is_empty()).map(section).collect();
+fn message(
+    posting: &Posting,
+    place: &Place,
+    sections: &[String],
+    index: usize,
+    is_last: bool,
+) -> Value {
+    let mut blocks: Vec<Value> =
+        sections.iter().filter(|text| !text.is_empty()).map(section).collect();
     if is_last {
         blocks.extend(posting.footer.as_deref().map(context));
         blocks.extend(posting.buttons.as_ref().map(|buttons| buttons_block(&buttons.token)));

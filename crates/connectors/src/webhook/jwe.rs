@@ -35,8 +35,9 @@ pub(super) fn encrypt(recipient: &Recipient, body: &[u8]) -> Result<String> {
     }
     let header = URL_SAFE_NO_PAD.encode(header.to_string());
     let theirs = UnparsedPublicKey::new(algorithm, &recipient.public);
-    let key = agree_ephemeral(own, &theirs, |shared| derive(shared, ENCRYPTION, b"", b"", KEY_BITS))
-        .map_err(failed)?;
+    let key =
+        agree_ephemeral(own, &theirs, |shared| derive(shared, ENCRYPTION, b"", b"", KEY_BITS))
+            .map_err(failed)?;
     let key = UnboundKey::new(&AES_256_GCM, &key).map_err(failed)?;
     let mut nonce = [0; NONCE_LEN];
     random.fill(&mut nonce).map_err(failed)?;

@@ -35,9 +35,10 @@ impl Signer {
     pub(super) fn sign(&self, id: &str, at_seconds: i64, body: &[u8]) -> String {
         let mut content = format!("{id}.{at_seconds}.").into_bytes();
         content.extend_from_slice(body);
-        let by_secret = self.secrets.iter().map(|secret| {
-            format!("v1,{}", STANDARD.encode(hmac::sign(secret, &content)))
-        });
+        let by_secret = self
+            .secrets
+            .iter()
+            .map(|secret| format!("v1,{}", STANDARD.encode(hmac::sign(secret, &content))));
         let by_key =
             self.keys.iter().map(|key| format!("v1a,{}", STANDARD.encode(key.sign(&content))));
         by_secret.chain(by_key).collect::<Vec<_>>().join(" ")
@@ -63,7 +64,8 @@ fn secret(text: &str) -> Result<hmac::Key> {
 
 /// A key is its seed, or the seed with its public half behind.
 fn key(text: &str) -> Result<Ed25519KeyPair> {
-    let refused = || wrong("signing_key", "is whsk_ and the base64 of an ed25519 key of 32 or 64 bytes");
+    let refused =
+        || wrong("signing_key", "is whsk_ and the base64 of an ed25519 key of 32 or 64 bytes");
     let bytes = text.strip_prefix("whsk_").and_then(|text| STANDARD.decode(text).ok());
     let bytes = bytes.ok_or_else(refused)?;
     let pair = match bytes.split_at_checked(32) {

@@ -26,7 +26,8 @@ pub async fn post(to: &str, headers: &[(String, String)], body: &[u8]) -> Answer
     write!(head, "content-length: {}\r\n\r\n", body.len()).expect("a string takes everything");
     let Ok(mut stream) = TcpStream::connect(host).await else { return Answered::default() };
     let mut answer = Vec::new();
-    let sent = stream.write_all(head.as_bytes()).await.is_ok() && stream.write_all(body).await.is_ok();
+    let sent =
+        stream.write_all(head.as_bytes()).await.is_ok() && stream.write_all(body).await.is_ok();
     if !sent || stream.read_to_end(&mut answer).await.is_err() {
         return Answered::default();
     }

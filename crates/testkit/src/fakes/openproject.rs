@@ -177,7 +177,11 @@ fn answered(
     let basic = format!("Basic {}", STANDARD.encode(format!("apikey:{API_KEY}")));
     let given = headers.get("authorization").and_then(|value| value.to_str().ok());
     if given != Some(basic.as_str()) {
-        return failed(StatusCode::UNAUTHORIZED, "Unauthenticated", "You need to be authenticated.");
+        return failed(
+            StatusCode::UNAUTHORIZED,
+            "Unauthenticated",
+            "You need to be authenticated.",
+        );
     }
     answer(&mut state)
 }
@@ -247,7 +251,11 @@ async fn add_comment(
         let raw = body.pointer("/comment/raw").and_then(Value::as_str).unwrap_or_default();
         if raw.is_empty() {
             let message = "Comment can't be blank.";
-            return failed(StatusCode::UNPROCESSABLE_ENTITY, "PropertyConstraintViolation", message);
+            return failed(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "PropertyConstraintViolation",
+                message,
+            );
         }
         let user = (USER_ID, "Waystation".to_owned());
         let activity = state.add(id, user, raw, false, shared.trouble.hiding());

@@ -224,7 +224,8 @@ async fn latest(
             {"filename": "shop/main.py", "lineNo": 3, "function": "main", "vars": {"card": "4111"}},
             {"filename": "shop/cart.py", "lineNo": 42, "function": "add", "vars": {"card": "4111"}},
         ]);
-        let values = json!([{"type": "ValueError", "value": "no price", "stacktrace": {"frames": frames}}]);
+        let values =
+            json!([{"type": "ValueError", "value": "no price", "stacktrace": {"frames": frames}}]);
         let entries = json!([{"type": "exception", "data": {"values": values}}]);
         json!({"id": "e1", "groupID": id, "entries": entries}).to_string().into_response()
     })
@@ -261,7 +262,8 @@ async fn add_comment(
                     ("x-sentry-rate-limit-remaining", "0".to_owned()),
                     ("x-sentry-rate-limit-reset", reset),
                 ];
-                let body = json!({"detail": "You are attempting to use this endpoint too frequently."});
+                let body =
+                    json!({"detail": "You are attempting to use this endpoint too frequently."});
                 return (StatusCode::TOO_MANY_REQUESTS, headers, body.to_string()).into_response();
             }
             *left -= 1;

@@ -45,12 +45,15 @@ fn outside_code(part: &str) -> String {
     let mut fence: Option<usize> = None;
     for line in part.lines() {
         let bare = line.trim_start_matches(['>', ' ', '-', '•']);
-        let bare = bare.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.').trim_start();
+        let bare =
+            bare.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.').trim_start();
         let ticks = bare.chars().take_while(|sign| *sign == '`').count();
         match fence {
             Some(open) if ticks >= open && bare.chars().all(|sign| sign == '`') => fence = None,
             Some(_) => {}
-            None if ticks >= 3 && !bare.trim_start_matches('`').contains('`') => fence = Some(ticks),
+            None if ticks >= 3 && !bare.trim_start_matches('`').contains('`') => {
+                fence = Some(ticks)
+            }
             None => {
                 out.push_str(line);
                 out.push('\n');
@@ -75,7 +78,10 @@ fn is_safe(flavour: Flavour, part: &str) -> Result<(), String> {
         }
         return Ok(());
     }
-    if part.contains("<!--") && outside_code(part).replace('`', "").contains("<!--") && !part.contains('`') {
+    if part.contains("<!--")
+        && outside_code(part).replace('`', "").contains("<!--")
+        && !part.contains('`')
+    {
         return Err("a comment of HTML".to_owned());
     }
     if part.contains('`') {
@@ -100,7 +106,8 @@ fn is_safe(flavour: Flavour, part: &str) -> Result<(), String> {
 /// Reads a part back, as a service does, and looks for calls in what is text there.
 fn reads_safe(part: &str) -> Result<(), String> {
     use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, TextMergeStream};
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut is_quiet = false;
     for event in TextMergeStream::new(Parser::new_ext(part, options)) {
         match event {
@@ -114,7 +121,10 @@ fn reads_safe(part: &str) -> Result<(), String> {
                     let before = index.checked_sub(1).and_then(|before| signs.get(before));
                     let next = signs.get(index + 1);
                     let is_free = before.is_none_or(|before| !before.is_ascii_alphanumeric());
-                    if *sign == '@' && is_free && next.is_some_and(|next| next.is_ascii_alphanumeric()) {
+                    if *sign == '@'
+                        && is_free
+                        && next.is_some_and(|next| next.is_ascii_alphanumeric())
+                    {
                         return Err(format!("a mention in {text}"));
                     }
                     if *sign == '#' && next.is_some_and(char::is_ascii_digit) {

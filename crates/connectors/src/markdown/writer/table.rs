@@ -65,7 +65,8 @@ impl Writer<'_> {
             rows.iter().map(|row| row.iter().map(|cell| self.cell(cell)).collect()).collect();
         let columns = cells.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
-            let widths = cells.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+            let widths =
+                cells.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
             widths.max().unwrap_or(0).min(COLUMN_MAX)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();

@@ -67,7 +67,8 @@ async fn a_receiver_s_status_says_what_becomes_of_it() {
     ] {
         let receiver = FakeReceiver::start().await;
         receiver.answer(status, retry_after);
-        let error = post_one(&*link_to(&receiver, &[]), &posting(json!({}), "x")).await.unwrap_err();
+        let error =
+            post_one(&*link_to(&receiver, &[]), &posting(json!({}), "x")).await.unwrap_err();
         assert_eq!(is_open(&error), is_left_open, "{status}: {error:?}");
         assert_eq!(error.is_passing(), is_passing, "{status}: {error:?}");
         assert!(!error.to_string().contains("token=t"), "{error}");
@@ -87,9 +88,11 @@ fn nobody_is_called_inside_unless_the_owner_names_the_host() {
         let error = try_link(&Webhook, &[("url", bad), ("secret", SECRET)]).err().unwrap();
         assert!(matches!(error, ConnectorError::Setting { .. }), "{error:?}");
     }
-    let inside = [("url", "https://10.0.0.5:8443/x"), ("secret", SECRET), ("private_host", "10.0.0.5")];
+    let inside =
+        [("url", "https://10.0.0.5:8443/x"), ("secret", SECRET), ("private_host", "10.0.0.5")];
     assert!(try_link(&Webhook, &inside).is_ok());
-    let other = [("url", "https://10.0.0.6:8443/x"), ("secret", SECRET), ("private_host", "10.0.0.5")];
+    let other =
+        [("url", "https://10.0.0.6:8443/x"), ("secret", SECRET), ("private_host", "10.0.0.5")];
     assert!(try_link(&Webhook, &other).is_err());
     let public = [("url", "https://hooks.example.org/x"), ("secret", SECRET)];
     assert!(try_link(&Webhook, &public).is_ok());

@@ -14,8 +14,8 @@ use crate::webhook::recipient::{Curve, Recipient};
 #[test]
 fn a_key_is_derived_as_the_standard_s_example() {
     let shared = [
-        158, 86, 217, 29, 129, 113, 53, 211, 114, 131, 66, 131, 191, 132, 38, 156, 251, 49, 110, 163,
-        218, 128, 106, 72, 246, 218, 167, 121, 140, 254, 144, 196,
+        158, 86, 217, 29, 129, 113, 53, 211, 114, 131, 66, 131, 191, 132, 38, 156, 251, 49, 110,
+        163, 218, 128, 106, 72, 246, 218, 167, 121, 140, 254, 144, 196,
     ];
     let key = derive(&shared, "A128GCM", b"Alice", b"Bob", 128);
     assert_eq!(URL_SAFE_NO_PAD.encode(key), "VqqN6vgjbSBcIijNcacQGg");
@@ -35,7 +35,10 @@ fn decrypted(curve: Curve, private: EphemeralPrivateKey, jwe: &str) -> Option<Ve
     let [header, "", nonce, sealed, tag] = fields[..] else { panic!("{jwe}") };
     let decode = |text: &str| URL_SAFE_NO_PAD.decode(text).ok();
     let spelled: Value = serde_json::from_slice(&decode(header)?).ok()?;
-    assert_eq!((&spelled["alg"], &spelled["enc"]), (&Value::from("ECDH-ES"), &Value::from(ENCRYPTION)));
+    assert_eq!(
+        (&spelled["alg"], &spelled["enc"]),
+        (&Value::from("ECDH-ES"), &Value::from(ENCRYPTION))
+    );
     assert_eq!(spelled["kid"], "2026-02");
     let theirs = Recipient::read(&spelled["epk"].to_string()).ok()?;
     assert_eq!(theirs.curve, curve);

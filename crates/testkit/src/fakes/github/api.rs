@@ -185,7 +185,13 @@ fn list(
     })
 }
 
-fn write(shared: &Shared, headers: &HeaderMap, repo: &str, place: &Place, body: &Value) -> Response {
+fn write(
+    shared: &Shared,
+    headers: &HeaderMap,
+    repo: &str,
+    place: &Place,
+    body: &Value,
+) -> Response {
     read(shared, headers, &format!("POST a comment to {repo}"), || {
         let mut state = shared.state.lock();
         if let Some((left, retry_after)) = &mut state.writes_left {
@@ -221,9 +227,11 @@ fn limited(retry_after: u64) -> Response {
 /// The headers that every answer counts with.
 fn counted(mut answer: Response) -> Response {
     let reset = (this_second() + 3_600).to_string();
-    for (name, value) in
-        [("x-ratelimit-limit", REQUESTS_PER_HOUR), ("x-ratelimit-remaining", "4999"), ("x-ratelimit-reset", &reset)]
-    {
+    for (name, value) in [
+        ("x-ratelimit-limit", REQUESTS_PER_HOUR),
+        ("x-ratelimit-remaining", "4999"),
+        ("x-ratelimit-reset", &reset),
+    ] {
         answer.headers_mut().insert(name, HeaderValue::try_from(value).expect("a header"));
     }
     answer

@@ -53,7 +53,8 @@ pub(super) async fn access_token(
         return bad_credentials();
     }
     if id != INSTALLATION_ID {
-        return (StatusCode::NOT_FOUND, json!({"message": "Not Found"}).to_string()).into_response();
+        return (StatusCode::NOT_FOUND, json!({"message": "Not Found"}).to_string())
+            .into_response();
     }
     let mut state = shared.state.lock();
     state.tokens_made += 1;
@@ -80,7 +81,8 @@ pub(super) fn as_app(
 
 /// Whether a request is signed by the app, and for no longer than GitHub takes.
 pub(super) fn is_app(headers: &HeaderMap) -> bool {
-    let Some((content, signature)) = bearer(headers).and_then(|token| token.rsplit_once('.')) else {
+    let Some((content, signature)) = bearer(headers).and_then(|token| token.rsplit_once('.'))
+    else {
         return false;
     };
     let Ok(signature) = URL_SAFE_NO_PAD.decode(signature) else { return false };
@@ -92,7 +94,8 @@ pub(super) fn is_app(headers: &HeaderMap) -> bool {
     let claims: Value = serde_json::from_slice(&claims.unwrap_or_default()).unwrap_or_default();
     let second = |name: &str| claims.get(name).and_then(Value::as_i64).unwrap_or_default();
     let now = this_second();
-    let is_known = claims.get("iss").is_some_and(|iss| *iss == CLIENT_ID || *iss == APP_ID.to_string());
+    let is_known =
+        claims.get("iss").is_some_and(|iss| *iss == CLIENT_ID || *iss == APP_ID.to_string());
     is_known
         && second("iat") <= now
         && second("exp") > now

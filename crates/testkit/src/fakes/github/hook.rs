@@ -24,12 +24,21 @@ impl GithubFake {
             ("x-github-delivery", delivery_id.to_owned()),
             ("x-github-hook-id", "1".to_owned()),
             ("x-github-hook-installation-target-type", "integration".to_owned()),
-            ("x-hub-signature-256", format!("sha256={}", tag(hmac::HMAC_SHA256, WEBHOOK_SECRET, body))),
+            (
+                "x-hub-signature-256",
+                format!("sha256={}", tag(hmac::HMAC_SHA256, WEBHOOK_SECRET, body)),
+            ),
         ])
     }
 
     /// Delivers an event to a hub so many times, with one id, as a person does who presses Redeliver.
-    pub async fn deliver(&self, to: &str, event: &str, payload: &Value, times: u32) -> Vec<Answered> {
+    pub async fn deliver(
+        &self,
+        to: &str,
+        event: &str,
+        payload: &Value,
+        times: u32,
+    ) -> Vec<Answered> {
         let guid = format!("{:08x}-0000-4000-8000-000000000000", self.shared.state.lock().id());
         let body = payload.to_string().into_bytes();
         let mut answers = Vec::new();
@@ -86,8 +95,10 @@ pub(super) async fn deliveries(
     let mut answer = Value::Array(shown).to_string().into_response();
     if begin + size < state.deliveries.len() {
         let next = begin + size;
-        let link =
-            format!("<{}/app/hook/deliveries?per_page={size}&cursor={next}>; rel=\"next\"", state.url);
+        let link = format!(
+            "<{}/app/hook/deliveries?per_page={size}&cursor={next}>; rel=\"next\"",
+            state.url
+        );
         answer.headers_mut().insert("link", HeaderValue::try_from(link).expect("a header"));
     }
     answer

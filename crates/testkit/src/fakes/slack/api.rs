@@ -44,7 +44,8 @@ pub(super) async fn method(
                     .unwrap_or_else(|error| json!({"ok": false, "error": error}))
             }),
         };
-        let answer = ([("x-oauth-scopes", state.scopes.clone())], answer.to_string()).into_response();
+        let answer =
+            ([("x-oauth-scopes", state.scopes.clone())], answer.to_string()).into_response();
         let is_write = method.starts_with("chat.");
         if is_write { shared.trouble.delivered(answer) } else { answer }
     })

@@ -83,7 +83,8 @@ impl SlackFake {
         let input = input.expect("the view has an input");
         let (block, action) = (text(input, "block_id"), text(&input["element"], "action_id"));
         let mut view = view.clone();
-        view["state"] = json!({"values": {block: {action: {"type": "plain_text_input", "value": typed}}}});
+        view["state"] =
+            json!({"values": {block: {action: {"type": "plain_text_input", "value": typed}}}});
         view["hash"] = json!("1771329700.hash");
         let payload = json!({
             "type": "view_submission", "user": {"id": user, "username": "anna", "team_id": "T1"},
@@ -119,7 +120,9 @@ fn form(fields: &[(&str, &str)]) -> Vec<u8> {
 
 fn encoded(value: &str) -> String {
     let byte = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+            char::from(byte).to_string()
+        }
         b' ' => "+".to_owned(),
         other => format!("%{other:02X}"),
     };

@@ -81,7 +81,11 @@ pub(super) fn open_view(state: &mut State, fields: &Fields) -> Result<Value, &'s
 /// Counts a look at a channel, and shows what was hidden for long enough.
 pub(super) fn look(state: &mut State, trouble: &Trouble, fields: &Fields) {
     let channel = field(fields, "channel").unwrap_or_default().to_owned();
-    let here: Vec<String> = state.messages.get(&channel).into_iter().flatten()
+    let here: Vec<String> = state
+        .messages
+        .get(&channel)
+        .into_iter()
+        .flatten()
         .map(|message| text(message, "ts").to_owned())
         .collect();
     for ts in here {
@@ -131,8 +135,7 @@ fn blocks(fields: &Fields) -> Result<Value, &'static str> {
 
 fn metadata(fields: &Fields) -> Result<Value, &'static str> {
     let Some(spelled) = field(fields, "metadata") else { return Ok(Value::Null) };
-    let metadata: Value =
-        serde_json::from_str(spelled).map_err(|_| "invalid_metadata_format")?;
+    let metadata: Value = serde_json::from_str(spelled).map_err(|_| "invalid_metadata_format")?;
     let is_whole = metadata["event_type"].is_string() && metadata["event_payload"].is_object();
     if is_whole { Ok(metadata) } else { Err("invalid_metadata_schema") }
 }

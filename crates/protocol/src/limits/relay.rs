@@ -74,7 +74,7 @@ pub const TOOL_DEPTH_MAX: i64 = 5;
 /// How often a failed call takes another way.
 pub const TOOL_HOPS_MAX: i64 = 3;
 /// How long a tool may take.
-pub const TOOL_TIMEOUT: Duration = Duration::from_secs(60);
+pub const TOOL_TIMEOUT: Duration = Duration::from_mins(1);
 /// The result of a tool, as JSON.
 pub const TOOL_RESULT_BYTES_MAX: usize = 48 * 1024;
 

@@ -101,7 +101,7 @@ pub async fn standing(hub: &Arc<Hub>, pid: i32) -> Result<Standing> {
     Ok(Standing {
         is_set: stored.is_some(),
         is_unlocked: hub.approvals.jti_of(pid, hub.now()).is_some(),
-        refusal: process::terminal_of(pid).err().map(|refused| refused.to_string()),
+        refusal: process::terminal_of(pid).err().map(|refused| Error::from(refused).to_string()),
     })
 }
 

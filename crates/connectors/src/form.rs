@@ -76,7 +76,8 @@ mod tests {
         #[test]
         fn what_is_encoded_is_read_again(text in ".{0,64}") {
             let body = format!("x=1&payload={}", encoded(&text));
-            prop_assert_eq!(field(&fields(body.as_bytes()), "payload"), Some(text.as_str()));
+            let read = fields(body.as_bytes());
+            prop_assert_eq!(field(&read, "payload"), Some(text.as_str()));
         }
     }
 }

@@ -88,6 +88,7 @@ impl Said<'_> {
         let mut inbound = self.begin(message, &message.message_id);
         "message_changed".clone_into(&mut inbound.event);
         inbound.intent = if self.is_own(now) { Intent::Own } else { Intent::Reply };
+        inbound.at = message.edited_at.or(inbound.at);
         inbound.text = kept(&message.text);
         inbound.title = self.title(&message.text);
         inbound.changes.clone_from(&inbound.remote_id);

@@ -1,6 +1,6 @@
 //! What GitHub says is believed if GitHub signed it, and comes out as it is meant.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use connector_api::{Connector, ConnectorError, HookRequest, Inbound, Intent};
 use proptest::prelude::*;
@@ -41,7 +41,9 @@ fn deliveries() -> Vec<Delivery> {
 }
 
 fn hook() -> Arc<dyn Connector> {
-    link(&Github, &[("webhook_secret", SECRET)])
+    static LINK: LazyLock<Arc<dyn Connector>> =
+        LazyLock::new(|| link(&Github, &[("webhook_secret", SECRET)]));
+    Arc::clone(&LINK)
 }
 
 fn signed(secret: &str, event: &str, body: &[u8], kind: &str) -> HookRequest {

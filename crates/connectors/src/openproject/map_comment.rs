@@ -53,7 +53,7 @@ pub(super) fn internal(said: &Said<'_>) -> Inbound {
     place(said, &mut inbound);
     inbound.actor = hal::person(said.thing("activity"), "user").unwrap_or(inbound.actor);
     inbound.title = format!("{}: an internal comment", said.base.host);
-    inbound.text = "An internal comment, which stays in OpenProject".to_owned();
+    "An internal comment, which stays in OpenProject".clone_into(&mut inbound.text);
     inbound.intent = Intent::Private;
     inbound
 }

@@ -1,6 +1,6 @@
 //! What OpenProject says is believed if OpenProject signed it, and comes out as it is meant.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use connector_api::{Connector, ConnectorError, HookRequest, Inbound, Intent};
 use proptest::prelude::*;
@@ -43,7 +43,9 @@ fn named(name: &str) -> Delivery {
 }
 
 fn hook() -> Arc<dyn Connector> {
-    link(&OpenProject, &[("base_url", URL), ("webhook_secret", SECRET)])
+    static LINK: LazyLock<Arc<dyn Connector>> =
+        LazyLock::new(|| link(&OpenProject, &[("base_url", URL), ("webhook_secret", SECRET)]));
+    Arc::clone(&LINK)
 }
 
 fn signed(secret: &str, body: &[u8]) -> HookRequest {

@@ -94,7 +94,7 @@ impl<'a> Said<'a> {
     fn actor(&self) -> Actor {
         let actor = self.payload.object("actor").unwrap_or(&Value::Null);
         let id = match actor.get("id") {
-            Some(Value::String(id)) => id.clone(),
+            Some(Value::String(id)) if !id.is_empty() => id.clone(),
             Some(Value::Number(id)) => id.to_string(),
             _ => SENTRY_ITSELF.to_owned(),
         };

@@ -22,16 +22,22 @@ pub(super) struct WayIn {
     seal: Seal,
     own: Own,
     host: String,
+    /// Where a person finds the issues, if the organization is known.
+    issues: Option<String>,
 }
 
 impl WayIn {
     /// From the link's settings.
     pub(super) fn new(settings: &LinkSettings) -> Result<Self> {
         let secrets = [settings.secret("client_secret"), settings.secret("client_secret_old")];
+        let base = settings.text("base_url").trim().trim_end_matches('/');
+        let organization = settings.text("organization").trim();
+        let issues = format!("{base}/organizations/{organization}/issues");
         Ok(Self {
             seal: Seal::new(hmac::HMAC_SHA256, secrets),
             own: Own::default(),
-            host: Destination::configured(settings.text("base_url"))?.host().to_owned(),
+            host: Destination::configured(base)?.host().to_owned(),
+            issues: Some(issues).filter(|_| !organization.is_empty()),
         })
     }
 
@@ -66,6 +72,10 @@ impl WayIn {
         inbound.transport_key = body_key(&request.body);
         let seconds = request.header("sentry-hook-timestamp").and_then(|at| at.parse().ok());
         inbound.at = inbound.at.or(seconds.and_then(moment_seconds));
+        let issue = inbound.address.get("issue").and_then(Value::as_str);
+        if let (None, Some(issues), Some(issue)) = (&inbound.url, &self.issues, issue) {
+            inbound.url = Some(format!("{issues}/{issue}/"));
+        }
         let batch = Batch { inbound: vec![inbound], ..Batch::default() };
         Ok(HookReply { batch, answer: HookAnswer::default() })
     }

@@ -1,6 +1,6 @@
 //! What Sentry says is believed if Sentry signed it, comes out as it is meant, and tells of nobody.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use connector_api::{Connector, ConnectorError, HookAnswer, HookRequest, Inbound, Intent};
 use proptest::prelude::*;
@@ -40,7 +40,9 @@ fn deliveries() -> Vec<Delivery> {
 }
 
 fn hook() -> Arc<dyn Connector> {
-    link(&Sentry, &[("client_secret", SECRET)])
+    static LINK: LazyLock<Arc<dyn Connector>> =
+        LazyLock::new(|| link(&Sentry, &[("client_secret", SECRET)]));
+    Arc::clone(&LINK)
 }
 
 fn signed(secret: &str, resource: &str, body: &[u8], header: &str) -> HookRequest {
@@ -153,6 +155,17 @@ fn an_issue_that_the_hub_asked_for_is_the_one_that_was_told() {
     let asked = json!({"action": "created", "data": told.payload["data"]});
     let (told, asked) = (mapped(&told, &told.payload), mapped(&told, &asked));
     assert_eq!((told.semantic_key, told.thread_key), (asked.semantic_key, asked.thread_key));
+}
+
+#[test]
+fn a_comment_leads_to_its_issue() {
+    let comment = deliveries().into_iter().find(|one| one.name == "comment_created").unwrap();
+    let body = comment.payload.to_string();
+    let request = signed(SECRET, "comment", body.as_bytes(), "sentry-hook-signature");
+    let known = link(&Sentry, &[("client_secret", SECRET), ("organization", "acme")]);
+    let url = only(known.receive(&request, NOON).unwrap()).url;
+    assert_eq!(url.as_deref(), Some("https://sentry.io/organizations/acme/issues/4509/"));
+    assert_eq!(only(hook().receive(&request, NOON).unwrap()).url, None);
 }
 
 #[test]

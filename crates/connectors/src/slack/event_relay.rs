@@ -38,12 +38,12 @@ pub(super) fn inbound(callback: &Value, facts: &Facts, names: &Names) -> Option<
     if let Some(deletion) = facts.deletions.first() {
         return Some(said.deleted(&deletion.message_id));
     }
-    said.new(facts.messages.first()?)
+    said.spoken(facts.messages.first()?)
 }
 
 impl Said<'_> {
     /// Somebody says something. What is said to others is none of the relay's business.
-    fn new(&self, message: &MessageFact) -> Option<Inbound> {
+    fn spoken(&self, message: &MessageFact) -> Option<Inbound> {
         let subtype = text(self.event, "subtype").unwrap_or_default();
         if !matches!(subtype, "" | "file_share" | "thread_broadcast" | "me_message" | "bot_message")
         {
@@ -69,12 +69,12 @@ impl Said<'_> {
         };
         let mut inbound = self.begin(message, &message.message_id);
         inbound.intent = intent;
-        inbound.event = match (is_mention, is_direct) {
+        let name = match (is_mention, is_direct) {
             (true, _) => "app_mention",
             (false, true) => "message.im",
             (false, false) => "message.thread",
-        }
-        .to_owned();
+        };
+        name.clone_into(&mut inbound.event);
         let words = self.spoken_to_us(&message.text, own_id);
         inbound.text = kept(&words);
         inbound.title = self.title(&words);
@@ -86,8 +86,9 @@ impl Said<'_> {
     fn changed(&self, message: &MessageFact) -> Inbound {
         let now = self.event.get("message").unwrap_or(&Value::Null);
         let mut inbound = self.begin(message, &message.message_id);
-        inbound.event = "message_changed".to_owned();
+        "message_changed".clone_into(&mut inbound.event);
         inbound.intent = if self.is_own(now) { Intent::Own } else { Intent::Reply };
+        inbound.at = message.edited_at.or(inbound.at);
         inbound.text = kept(&message.text);
         inbound.title = self.title(&message.text);
         inbound.changes.clone_from(&inbound.remote_id);
@@ -105,10 +106,10 @@ impl Said<'_> {
         message.topic = thread.map(str::to_owned);
         message.sender_id = text(before, "user").map(str::to_owned);
         let mut inbound = self.begin(&message, ts);
-        inbound.event = "message_deleted".to_owned();
+        "message_deleted".clone_into(&mut inbound.event);
         inbound.intent = if self.is_own(before) { Intent::Own } else { Intent::Reply };
         inbound.at = moment_of(self.event, "event_ts");
-        inbound.text = "A message was deleted".to_owned();
+        "A message was deleted".clone_into(&mut inbound.text);
         inbound.title = self.title("a message was deleted");
         inbound.changes.clone_from(&inbound.remote_id);
         inbound.semantic_key = Some(key(["deleted", self.channel, ts]));

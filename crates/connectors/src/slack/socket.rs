@@ -246,10 +246,12 @@ impl Stream<'_> {
             _ => HookAnswer::default(),
         };
         let Some(envelope_id) = text(&frame, "envelope_id") else { return Ok(()) };
-        let mut acknowledgement = json!({ "envelope_id": envelope_id });
-        if let (HookAnswer::Json(answer), true) = (answer, is(&frame, "accepts_response_payload")) {
-            acknowledgement["payload"] = answer;
-        }
+        let acknowledgement = match answer {
+            HookAnswer::Json(answer) if is(&frame, "accepts_response_payload") => {
+                json!({ "envelope_id": envelope_id, "payload": answer })
+            }
+            _ => json!({ "envelope_id": envelope_id }),
+        };
         self.acknowledge(which, acknowledgement.to_string()).await
     }
 

@@ -1,6 +1,7 @@
 //! A fake of Slack: the Web API with tokens, cursors and limits, Socket Mode, and signed events.
 
 mod api;
+mod asking;
 mod hook;
 mod people;
 mod socket;

@@ -15,6 +15,8 @@ use super::socket::Command;
 pub(super) struct State {
     pub(super) sockets_at: SocketAddr,
     pub(super) files_at: String,
+    /// Acknowledgements of what people asked.
+    pub(super) answers: Vec<Value>,
     pub(super) scopes: String,
     pub(super) users: Vec<Value>,
     pub(super) chats: Vec<Value>,
@@ -72,6 +74,7 @@ impl State {
         Self {
             sockets_at,
             files_at: String::new(),
+            answers: Vec::new(),
             scopes: "channels:history,channels:read,groups:history,groups:read,im:history,im:read,\
                      mpim:history,mpim:read,users:read,users:read.email,reactions:read,files:read,\
                      chat:write,app_mentions:read,commands"

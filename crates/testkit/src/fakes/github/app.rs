@@ -94,8 +94,10 @@ pub(super) fn is_app(headers: &HeaderMap) -> bool {
     let claims: Value = serde_json::from_slice(&claims.unwrap_or_default()).unwrap_or_default();
     let second = |name: &str| claims.get(name).and_then(Value::as_i64).unwrap_or_default();
     let now = this_second();
-    let is_known =
-        claims.get("iss").is_some_and(|iss| *iss == CLIENT_ID || *iss == APP_ID.to_string());
+    let is_known = claims
+        .get("iss")
+        .and_then(Value::as_str)
+        .is_some_and(|iss| iss == CLIENT_ID || iss.parse() == Ok(APP_ID));
     is_known
         && second("iat") <= now
         && second("exp") > now

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::calling::{Answered, post, this_second};
 use super::SlackFake;
-use super::state::text;
+use super::state::{put, text};
 
 /// What people do is posted as a form.
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -69,8 +69,8 @@ impl SlackFake {
             "container": {"type": "message", "message_ts": ts, "channel_id": channel},
             "channel": {"id": channel, "name": "general"}, "message": message,
             "actions": [{
-                "type": "button", "action_id": action_id, "block_id": "b1", "value": button["value"],
-                "action_ts": "1771329700.000100", "text": button["text"],
+                "type": "button", "action_id": action_id, "block_id": "b1", "value": button.get("value"),
+                "action_ts": "1771329700.000100", "text": button.get("text"),
             }],
         });
         form(&[("payload", &payload.to_string())])
@@ -83,9 +83,9 @@ impl SlackFake {
         let input = input.expect("the view has an input");
         let (block, action) = (text(input, "block_id"), text(&input["element"], "action_id"));
         let mut view = view.clone();
-        view["state"] =
-            json!({"values": {block: {action: {"type": "plain_text_input", "value": typed}}}});
-        view["hash"] = json!("1771329700.hash");
+        let typed = json!({"type": "plain_text_input", "value": typed});
+        put(&mut view, "state", json!({"values": {block: {action: typed}}}));
+        put(&mut view, "hash", json!("1771329700.hash"));
         let payload = json!({
             "type": "view_submission", "user": {"id": user, "username": "anna", "team_id": "T1"},
             "api_app_id": "A1", "team": {"id": "T1", "domain": "acme"}, "view": view,

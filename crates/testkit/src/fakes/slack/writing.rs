@@ -64,10 +64,11 @@ pub(super) fn open_view(state: &mut State, fields: &Fields) -> Result<Value, &'s
     let view: Value = field(fields, "view")
         .and_then(|view| serde_json::from_str(view).ok())
         .ok_or("invalid_arguments")?;
-    let is_too_long = view["blocks"].as_array().into_iter().flatten().any(|block| {
-        let initial = block.pointer("/element/initial_value").and_then(Value::as_str);
-        initial.is_some_and(|text| text.chars().count() > INPUT_CHARS_MAX)
-    });
+    let is_too_long =
+        view.get("blocks").and_then(Value::as_array).into_iter().flatten().any(|block| {
+            let initial = block.pointer("/element/initial_value").and_then(Value::as_str);
+            initial.is_some_and(|text| text.chars().count() > INPUT_CHARS_MAX)
+        });
     let title = view.pointer("/title/text").and_then(Value::as_str).unwrap_or_default();
     if is_too_long || title.is_empty() || title.chars().count() > 24 {
         return Err("invalid_arguments");
@@ -136,6 +137,7 @@ fn blocks(fields: &Fields) -> Result<Value, &'static str> {
 fn metadata(fields: &Fields) -> Result<Value, &'static str> {
     let Some(spelled) = field(fields, "metadata") else { return Ok(Value::Null) };
     let metadata: Value = serde_json::from_str(spelled).map_err(|_| "invalid_metadata_format")?;
-    let is_whole = metadata["event_type"].is_string() && metadata["event_payload"].is_object();
+    let is_whole = metadata.get("event_type").is_some_and(Value::is_string)
+        && metadata.get("event_payload").is_some_and(Value::is_object);
     if is_whole { Ok(metadata) } else { Err("invalid_metadata_schema") }
 }

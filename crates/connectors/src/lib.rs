@@ -5,10 +5,10 @@
 
 mod comment;
 mod foreign;
-pub mod model;
 mod form;
 pub mod github;
 mod markdown;
+pub mod model;
 mod moment;
 pub mod openproject;
 mod outcome;

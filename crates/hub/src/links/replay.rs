@@ -98,6 +98,7 @@ mod tests {
             body: b"{}".to_vec(),
         };
         let (request, received) = from_raw(raw).unwrap();
+        assert_eq!(received.as_ms(), 7);
         assert_eq!((request.header("a"), request.body.as_slice()), (Some("b"), &b"{}"[..]));
         assert!(from_raw(RawDelivery { headers: "x".to_owned(), body: Vec::new() }).is_none());
     }

@@ -9,6 +9,7 @@ use store::{ThreadRow, Tx};
 use crate::error::Result;
 use crate::hub::Hub;
 use crate::live::Live;
+use crate::memory;
 use crate::relay::tools;
 
 pub(crate) use crate::relay::tools::Asked;
@@ -42,8 +43,21 @@ pub(crate) struct Remembered<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Remembers it, in the transaction that takes the envelope.
-pub(crate) fn remember(tx: &mut Tx<'_>, remembered: &Remembered<'_>) -> Result<()> {
-    let _ = (tx, remembered);
-    Ok(())
+/// Remembers it, in the transaction that takes the envelope. Ring [`memory_changed`] after the commit.
+pub(crate) fn remember(tx: &mut Tx<'_>, hub: &Hub, remembered: &Remembered<'_>) -> Result<()> {
+    let Remembered { thread, update, caller, id, now } = *remembered;
+    let new = memory::Remembered {
+        id,
+        workspace: &caller.workspace_id,
+        agent: &caller.agent_id,
+        thread_row: Some(thread.row),
+        update,
+        now,
+    };
+    memory::apply_update(tx, &hub.memory, &new).map(drop)
+}
+
+/// Something is remembered that was not before.
+pub(crate) fn memory_changed(hub: &Hub) {
+    hub.memory.ring();
 }

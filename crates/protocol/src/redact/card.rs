@@ -14,9 +14,21 @@ const GROUPS_MAX: usize = 19;
 words!(
     WORDS,
     [
-    "card*", "credit", "debit", "visa", "mastercard", "maestro", "amex", "*karte*", "*carte*",
-    "tarjeta*", "karta*", "karty", "カード*", "pan",
-]
+        "card*",
+        "credit",
+        "debit",
+        "visa",
+        "mastercard",
+        "maestro",
+        "amex",
+        "*karte*",
+        "*carte*",
+        "tarjeta*",
+        "karta*",
+        "karty",
+        "カード*",
+        "pan",
+    ]
 );
 /// How people and machines group the digits of a card.
 const SHAPES: [&[usize]; 15] = [
@@ -63,8 +75,11 @@ fn longest(text: &Folded, chained: &[Group]) -> Option<usize> {
 fn is_card(text: &Folded, groups: &[Group]) -> bool {
     let shape = lengths(groups);
     let is_even = shape.split_first().is_some_and(|(first, rest)| {
-        *first <= 5 && rest.iter().all(|length| length == first || length < first)
-            && rest.split_last().is_none_or(|(_, middle)| middle.iter().all(|length| length == first))
+        *first <= 5
+            && rest.iter().all(|length| length == first || length < first)
+            && rest
+                .split_last()
+                .is_none_or(|(_, middle)| middle.iter().all(|length| length == first))
     });
     if shape.len() > 1 && !is_even && !SHAPES.contains(&shape.as_slice()) {
         return false;
@@ -74,8 +89,7 @@ fn is_card(text: &Folded, groups: &[Group]) -> bool {
     if !is_issued(&number) || !luhn(&number) || !stands_alone(text, start.start, end.end) {
         return false;
     }
-    number.len() >= DIGITS_PLAIN_MIN
-        || Around::of(text, start.start, end.end).mentions(&WORDS)
+    number.len() >= DIGITS_PLAIN_MIN || Around::of(text, start.start, end.end).mentions(&WORDS)
 }
 
 fn is_between(between: &[char]) -> bool {
@@ -117,7 +131,10 @@ fn is_issued(number: &[u8]) -> bool {
         }
         220_000..=220_499 | 979_200..=979_289 | 636_000..=636_999 => (16..=19).contains(&length),
         // Maestro and Dankort.
-        500_000..=509_999 | 560_000..=589_999 | 630_000..=635_999 | 637_000..=639_999
+        500_000..=509_999
+        | 560_000..=589_999
+        | 630_000..=635_999
+        | 637_000..=639_999
         | 670_000..=679_999 => (12..=19).contains(&length),
         _ => false,
     }

@@ -17,6 +17,7 @@ use super::keys::digest;
 use super::words;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
+use crate::hub::Hub;
 use crate::operation::{Effect, Operation, Quota, Route};
 use crate::relay::append::{NewEnvelope, append};
 use crate::relay::hooks::{self, Asked, Remembered};
@@ -64,9 +65,13 @@ impl Operation for PostEnvelope {
         let envelope = check::read(self.envelope.into_map())?;
         check::envelope(&envelope, call.caller())?;
         let draft = Draft::of(envelope, call)?;
+        let remembers = draft.envelope.memory_update.is_some();
         let settings = (call.hub.settings.agent_turns_max, call.hub.settings.idempotency_window_ms);
         let output = call.write(move |tx| draft.post(tx, settings)).await?;
         call.hub.live.announce(output.thread_row);
+        if remembers {
+            hooks::memory_changed(&call.hub);
+        }
         if output.call_id.is_some() {
             hooks::tool_asked(&call.hub);
         }
@@ -82,6 +87,7 @@ impl Operation for PostEnvelope {
 
 /// A checked envelope on its way into a thread.
 struct Draft {
+    hub: Arc<Hub>,
     envelope: Envelope,
     caller: Arc<Caller>,
     at: Timestamp,
@@ -109,6 +115,7 @@ impl Draft {
             return Err(Error::invalid("envelope.meta.task_id", "must have 1 to 200 bytes"));
         }
         Ok(Self {
+            hub: Arc::clone(&call.hub),
             caller: call.shared_caller(),
             at: call.now(),
             fresh: std::array::from_fn(|_| call.new_uid()),
@@ -160,7 +167,8 @@ impl Draft {
         let (caller, now, seq) = (&*self.caller, self.at, appended.seq);
         if let Some(update) = &envelope.memory_update {
             let id = MemoryId(memory_id);
-            hooks::remember(tx, &Remembered { thread: &thread, update, caller, id, now })?;
+            let remembered = Remembered { thread: &thread, update, caller, id, now };
+            hooks::remember(tx, &self.hub, &remembered)?;
         }
         let mut asked = None;
         if calls {

@@ -1,5 +1,7 @@
 //! Finishing work.
 
+use std::sync::Arc;
+
 use protocol::Scope;
 use protocol::limits::relay as limits;
 use schemars::JsonSchema;
@@ -57,12 +59,13 @@ impl Operation for CompleteWork {
             parks,
             caller: call.shared_caller(),
             means: approvals::means(&call.hub).await?,
-            entropy: call.hub.entropy(),
+            hub: Arc::clone(&call.hub),
             now: call.now(),
         };
         let completed = call.write(move |tx| completion.run(tx)).await?;
         if !completed.output.replies.is_empty() {
             call.hub.live.announce(completed.thread_row);
+            hooks::memory_changed(&call.hub);
         }
         if !completed.output.actions.is_empty() {
             submit::announce(&call.hub);

@@ -9,7 +9,6 @@ use store::{ThreadRow, Tx};
 
 use super::completion::ActionWish;
 use crate::call::Call;
-use crate::clock::{Entropy, fresh_uid};
 use crate::error::Result;
 use crate::hub::Hub;
 use crate::relay::approvals::{self, ActionDraft, Means, Submitted, SubmittedAction};
@@ -60,11 +59,11 @@ pub(super) fn remember(
     tx: &mut Tx<'_>,
     (thread, caller): (&ThreadRow, &Caller),
     update: &MemoryUpdate,
-    entropy: &dyn Entropy,
+    hub: &Hub,
     now: Timestamp,
 ) -> Result<()> {
-    let id = MemoryId(fresh_uid(entropy, now));
-    hooks::remember(tx, &Remembered { thread, update, caller, id, now })
+    let id = MemoryId(hub.new_uid(now));
+    hooks::remember(tx, hub, &Remembered { thread, update, caller, id, now })
 }
 
 /// The documents of these ids, for those who read what cites them. What is no document of ours is cited

@@ -23,9 +23,9 @@ pub(super) fn find(text: &Folded, groups: &[Group], found: &mut Found) {
     let mut first = 0;
     while first < groups.len() {
         let chained = chain(text, groups, first, GROUPS_MAX, is_between);
-        let taken = (1..=chained.len()).rev().find(|count| {
-            chained.get(..*count).is_some_and(|taken| is_phone(text, taken))
-        });
+        let taken = (1..=chained.len())
+            .rev()
+            .find(|count| chained.get(..*count).is_some_and(|taken| is_phone(text, taken)));
         if let Some(count) = taken {
             if let (Some(start), Some(end)) = (chained.first(), chained.get(count - 1)) {
                 let (start, end) = widened(text, start.start, end.end);
@@ -124,10 +124,11 @@ fn is_apart(text: &Folded, start: usize, end: usize) -> bool {
 fn is_between(between: &[char]) -> bool {
     match between {
         [' ' | '-' | '.' | '/' | '(' | ')'] => true,
-        [' ', '(' | '-' | '/' | '.' | ' '] | [')', ' ' | '-' | '/' | '.'] | ['-' | '/' | '.', ' '] => true,
+        [' ', '(' | '-' | '/' | '.' | ' ']
+        | [')', ' ' | '-' | '/' | '.']
+        | ['-' | '/' | '.', ' '] => true,
         [' ', '-' | '/', ' '] | [')', ' ', '-' | ' '] | [' ', '(', '0'] => true,
         ['.' | '-', '('] => true,
         _ => false,
     }
 }
-

@@ -44,7 +44,8 @@ fn armour(text: &Folded, start: usize) -> Option<usize> {
     let mut place = body;
     while place < last {
         if text.at(place) == '-' && text.says(place, TAIL) {
-            let end = text.skip(place + TAIL.len(), NAME_CHARS_MAX, |c| c.is_ascii_uppercase() || c == ' ');
+            let end = text
+                .skip(place + TAIL.len(), NAME_CHARS_MAX, |c| c.is_ascii_uppercase() || c == ' ');
             return Some(text.skip(end, 5, |c| c == '-'));
         }
         if !is_body(text.at(place)) {
@@ -56,5 +57,23 @@ fn armour(text: &Folded, start: usize) -> Option<usize> {
 }
 
 fn is_body(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '\n' | '\r' | ' ' | '\t' | ':' | ',' | '-' | '.' | '\\' | '"' | '@' | '(' | ')')
+    c.is_ascii_alphanumeric()
+        || matches!(
+            c,
+            '+' | '/'
+                | '='
+                | '\n'
+                | '\r'
+                | ' '
+                | '\t'
+                | ':'
+                | ','
+                | '-'
+                | '.'
+                | '\\'
+                | '"'
+                | '@'
+                | '('
+                | ')'
+        )
 }

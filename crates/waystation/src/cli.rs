@@ -260,6 +260,9 @@ pub(crate) struct McpArgs {
     /// The agent it serves, where neither a token nor the environment says so.
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// The sets of tools that are shown: threads, chats, wakes, relay, or all [default: threads,chats].
+    #[arg(long, value_name = "SETS")]
+    pub(crate) toolsets: Option<String>,
 }
 
 /// Which messages of chats.
@@ -403,6 +406,10 @@ pub(crate) enum TokenCommand {
         /// Chats it does not give, whatever else does; may be given several times.
         #[arg(long = "chats-deny", value_name = "SOURCE/CHAT")]
         chats_deny: Vec<String>,
+        /// The sets of tools that it shows over MCP: threads, chats, wakes, relay, or all
+        /// [default: threads,chats].
+        #[arg(long, value_name = "SETS", value_delimiter = ',')]
+        toolsets: Vec<String>,
         /// How long it lives, such as 90d, 12h or 15m.
         #[arg(long, default_value = "90d")]
         ttl: String,

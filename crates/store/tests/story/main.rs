@@ -10,4 +10,5 @@ mod deliveries;
 mod outbox;
 mod place;
 mod racing;
+mod tool_calls;
 mod work_queue;

@@ -72,7 +72,7 @@ impl Operation for PullWork {
                 () = &mut deadline => false,
                 () = call.hub.stopping.cancelled() => false,
                 () = call.cancelled.cancelled() => false,
-                () = tokio::time::sleep(pull.look_every(call)) => true,
+                () = tokio::time::sleep(look_every(call.hub.store.engine())) => true,
             };
             if !next {
                 return Ok(PullWorkOutput::default());
@@ -175,13 +175,13 @@ impl Pull {
             .await?;
         Ok(due(visible) || due(lapse))
     }
+}
 
-    /// Another hub rings no bell here, and work that was put off rings none either.
-    fn look_every(&self, call: &Call) -> Duration {
-        match call.hub.store.engine() {
-            Engine::Postgres => limits::WORK_LOOK_EVERY / 4,
-            Engine::Sqlite => limits::WORK_LOOK_EVERY,
-        }
+/// Another hub rings no bell here, and work that was put off rings none either.
+fn look_every(engine: Engine) -> Duration {
+    match engine {
+        Engine::Postgres => limits::WORK_LOOK_EVERY / 4,
+        Engine::Sqlite => limits::WORK_LOOK_EVERY,
     }
 }
 

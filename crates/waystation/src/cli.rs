@@ -13,7 +13,7 @@ pub(crate) use agents::{
     AgentsArgs, AgentsCommand, ConnectArgs, DoctorArgs, PolicyArgs, ReviewCommand, WakeArgs,
 };
 pub(crate) use approvals::{ApprovalsArgs, ApprovalsCommand};
-pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
+pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand, LinkDeliveriesArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
 pub(crate) use outbox::{OutboxArgs, OutboxCommand, OutboxListArgs};

@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod call;
 mod connect;
+mod deliveries;
 mod diff;
 mod docs;
 mod doctor;

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 /// Something a service said.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct DeliveryView {
+pub(super) struct DeliveryView {
     /// The delivery.
     delivery_id: DeliveryId,
     /// The service's name for what happened.
@@ -64,7 +64,7 @@ impl DeliveryView {
 
 /// What became of something that was taken in.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct TakenView {
+pub(super) struct TakenView {
     /// The delivery.
     delivery_id: DeliveryId,
     /// The service's name for what happened.

@@ -1,5 +1,6 @@
-//! The relay: webhooks in.
+//! The relay: webhooks in, work for agents.
 mod intake;
+mod queue;
 
 use anyhow::Result;
 
@@ -8,5 +9,7 @@ use crate::table::Row;
 
 /// Every row of the relay.
 pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
-    intake::measure(place).await
+    let mut rows = intake::measure(place).await?;
+    rows.extend(queue::measure(place).await?);
+    Ok(rows)
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use store::{Engine, WorkRow};
 
 use super::item::{self, WorkItem};
-use super::{life, route};
+use super::life::{self, Reaped};
+use super::route;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
@@ -103,10 +104,9 @@ struct Taken {
     work: Vec<WorkId>,
     #[serde(skip)]
     rows: Vec<WorkRow>,
+    /// What was taken back before.
     #[serde(skip)]
-    has_freed: bool,
-    #[serde(skip)]
-    dead: Vec<String>,
+    reaped: Reaped,
 }
 
 impl PullWork {
@@ -149,8 +149,7 @@ impl Pull {
                 }
                 let work: Vec<WorkId> = rows.iter().map(|work| work.id).collect();
                 let named: Vec<String> = work.iter().map(ToString::to_string).collect();
-                let (has_freed, dead) = (reaped.count > 0, reaped.dead);
-                let taken = Taken { work, rows, has_freed, dead };
+                let taken = Taken { work, rows, reaped };
                 if named.is_empty() {
                     return Ok(Change::none(taken));
                 }
@@ -158,10 +157,10 @@ impl Pull {
                 Ok(Change::of(named.join(" "), taken).with_detail(detail.to_string()))
             })
             .await?;
-        if taken.has_freed {
-            call.hub.live.announce_work(&call.caller().workspace_id);
+        for workspace in &taken.reaped.workspaces {
+            call.hub.live.announce_work(workspace);
         }
-        super::count_dead(&call.hub.metrics, &taken.dead);
+        super::count_dead(&call.hub.metrics, &taken.reaped.dead);
         Ok(taken.rows)
     }
 

@@ -12,7 +12,7 @@ use hub::{Catalogue, Clock, Hub, Input, Parts, Rate, Settings, SystemClock, Syst
 use protocol::{Caller, Role, Timestamp};
 use ring::rand::SystemRandom;
 use serde_json::{Value, json};
-use store::{ContainmentIndex, SearchIndex, Store};
+use store::{ContainmentIndex, MemoryIndex, SearchIndex, Store};
 use tokio_util::sync::CancellationToken;
 
 /// Agents that post, each with a token and a connection of its own.
@@ -49,6 +49,7 @@ impl Rig {
             revocations: Arc::default(),
             search: SearchIndex::open(folder)?,
             containment: ContainmentIndex::open(folder, 2)?,
+            memory: MemoryIndex::open(folder)?,
             seal_key: SealKey::open(&folder.join("keys"), &SystemRandom::new())?,
             model: None,
             links: LinkParts::without_services(&folder.join("keys"), &SystemRandom::new())?,

@@ -12,6 +12,7 @@ mod chats;
 pub mod containment;
 mod cursors;
 mod deliveries;
+mod documents;
 mod driver;
 mod engine;
 mod error;
@@ -21,6 +22,8 @@ mod gaps;
 mod job;
 mod leases;
 mod links;
+mod memories;
+pub mod memory_index;
 mod messages;
 mod migrate;
 mod outbox;
@@ -61,12 +64,17 @@ pub use containment::{
 };
 pub use cursors::CursorRow;
 pub use deliveries::{DeliveryFilter, DeliveryRow, NewDelivery, RawDelivery};
+pub use documents::{DocumentListed, DocumentRow, NewDocument, NewPiece, PieceRow};
 pub use engine::Engine;
 pub use error::{Result, StoreError};
 pub use folds::FoldRow;
 pub use gaps::GapRow;
 pub use leases::LeaseRow;
 pub use links::{LinkRow, LinkTotals, NewLink};
+pub use memories::{MemoryChange, MemoryItem, MemoryRow, NewMemory};
+pub use memory_index::{
+    Area, AreaKind, Candidate, MemoryDoc, MemoryIndex, RecallQuery, RecallWords, Vector,
+};
 pub use messages::{MessageRow, NewMessage, ReplyTo};
 pub use outbox::{Decision, NewOutboxRow, OutboxFilter, OutboxRow};
 pub use people::PersonRow;

@@ -15,7 +15,7 @@ use hub::{Catalogue, Clock, Error, Hub, Input, Parts, Settings, SystemEntropy};
 use protocol::{Caller, Role, Timestamp};
 use ring::rand::SystemRandom;
 use serde_json::Value;
-use store::{ContainmentIndex, SearchIndex, Store};
+use store::{ContainmentIndex, MemoryIndex, SearchIndex, Store};
 use tokio_util::sync::CancellationToken;
 
 /// The clock of the specification's examples: it stands at 2026-02-17T12:00:00Z until it is moved.
@@ -147,6 +147,7 @@ impl TestHub {
             search: SearchIndex::open(place.keys_folder.path()).expect("a fresh index opens"),
             containment: ContainmentIndex::open(place.keys_folder.path(), 2)
                 .expect("a fresh index opens"),
+            memory: MemoryIndex::open(place.keys_folder.path()).expect("a fresh index opens"),
             seal_key: SealKey::open(&place.keys_folder.path().join("keys"), &SystemRandom::new())
                 .expect("a fresh key can be made"),
             model: place.model.clone(),
@@ -200,6 +201,11 @@ impl TestHub {
             store::Settings::Sqlite { folder, .. } => Some(folder),
             store::Settings::Postgres { .. } => None,
         }
+    }
+
+    /// The folder of views and keys, for the same reason.
+    pub fn views_folder(&self) -> &std::path::Path {
+        self.place.keys_folder.path()
     }
 
     /// Calls an operation through the door.

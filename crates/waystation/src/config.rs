@@ -5,6 +5,7 @@
 mod approvals;
 mod host;
 mod model;
+mod outbox;
 mod relay;
 mod relay_tools;
 

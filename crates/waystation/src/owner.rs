@@ -19,7 +19,7 @@ use hub::links::{LinkParts, LinkVault};
 use hub::{Clock, Hub, Parts, SystemClock, SystemEntropy};
 use protocol::{Caller, limits};
 use ring::rand::SystemRandom;
-use store::{ContainmentIndex, SearchIndex, Settings, Store};
+use store::{ContainmentIndex, MemoryIndex, SearchIndex, Settings, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, TlsMode};
@@ -85,6 +85,7 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         revocations,
         search: SearchIndex::open(&place.folder)?,
         containment: ContainmentIndex::open(&place.folder, SEARCHERS)?,
+        memory: MemoryIndex::open(&place.folder)?,
         seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
         model: config.model.connect(http.clone())?,
         links: LinkParts {

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::audit::OwnedEntry;
 use crate::hub::Hub;
+use crate::memory;
 
 /// The running duties.
 #[derive(Default)]
@@ -73,6 +74,10 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("work", |stop| work::run(queues, stop));
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
+    let remembered = Arc::clone(hub);
+    duties.spawn("memory_index", |stop| memory::run_index(remembered, stop));
+    let memories = Arc::clone(hub);
+    duties.spawn("memory", |stop| memory::run_keeping(memories, stop));
     let kept = Arc::clone(hub);
     duties.spawn("deliveries", |stop| deliveries::run(kept, stop));
     let calls = Arc::clone(hub);

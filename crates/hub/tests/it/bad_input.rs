@@ -120,6 +120,11 @@ fn sample(operation: &str, thread: &str) -> Value {
         } }),
         "list_deliveries" | "test_link" => json!({ "name": "quiet" }),
         "replay_delivery" => json!({ "delivery_id": "dlv_x" }),
+        // Work and the outbox.
+        "pull_work" => json!({ "wait_ms": 0 }),
+        "extend_work" | "complete_work" => json!({ "work_id": "work_x", "fence": 1 }),
+        "release_work" => json!({ "work_id": "work_x", "fence": 1, "reason": "x" }),
+        "redrive_outbox" | "cancel_outbox" => json!({ "outbox_id": "out_x" }),
         "get_tool_call" | "cancel_tool_call" => json!({ "call_id": "call_x" }),
         "assemble_context" => json!({ "thread_id": thread }),
         _ => json!({}),

@@ -6,6 +6,7 @@ pub mod containment;
 pub mod import;
 pub mod links;
 pub mod mcp;
+pub mod memory;
 pub mod model;
 pub mod relay;
 pub mod slack;

@@ -1,7 +1,7 @@
 //! Writing another draft of a proposal.
 
-use protocol::{ProposalId, Scope, limits};
 use protocol::relay::ProposalState;
+use protocol::{ProposalId, Scope, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

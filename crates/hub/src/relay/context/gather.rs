@@ -88,8 +88,11 @@ fn task_text(
     live: Option<&Envelope>,
     task: TaskId,
 ) -> Option<String> {
-    let of_task: Vec<&Envelope> =
-        said.iter().map(|(_, envelope)| envelope).filter(|one| task_of(one) == Some(task)).collect();
+    let of_task: Vec<&Envelope> = said
+        .iter()
+        .map(|(_, envelope)| envelope)
+        .filter(|one| task_of(one) == Some(task))
+        .collect();
     let stated = |envelope: &Envelope| envelope.context.as_ref()?.task.clone();
     let text = live
         .and_then(stated)

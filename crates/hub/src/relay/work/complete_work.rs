@@ -57,6 +57,7 @@ impl Operation for CompleteWork {
             parks,
             caller: call.shared_caller(),
             means: approvals::means(&call.hub).await?,
+            entropy: call.hub.entropy(),
             now: call.now(),
         };
         let completed = call.write(move |tx| completion.run(tx)).await?;

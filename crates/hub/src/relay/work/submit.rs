@@ -4,15 +4,17 @@
 use std::sync::Arc;
 
 use protocol::relay::{Citation, Context, Envelope, MemoryUpdate};
-use protocol::{Caller, TaskId, Timestamp};
+use protocol::{Caller, MemoryId, PieceId, TaskId, Timestamp};
 use store::{ThreadRow, Tx};
 
 use super::completion::ActionWish;
 use crate::call::Call;
-use crate::error::{Error, Result};
+use crate::clock::{Entropy, fresh_uid};
+use crate::error::Result;
 use crate::hub::Hub;
-use crate::relay::context;
 use crate::relay::approvals::{self, ActionDraft, Means, Submitted, SubmittedAction};
+use crate::relay::context;
+use crate::relay::hooks::{self, Remembered};
 
 /// Something that an agent wants done outside.
 pub(super) struct Submission<'a> {
@@ -31,11 +33,8 @@ pub(super) fn submit(
     submission: &Submission<'_>,
 ) -> Result<Submitted> {
     let Submission { thread, wish, .. } = submission;
-    let draft = ActionDraft {
-        link: wish.link.clone(),
-        to: wish.to.clone(),
-        text: wish.text.clone(),
-    };
+    let draft =
+        ActionDraft { link: wish.link.clone(), to: wish.to.clone(), text: wish.text.clone() };
     let citations = citations(tx, &thread.workspace, &wish.retrieval_refs)?;
     let action = SubmittedAction {
         thread,
@@ -58,23 +57,29 @@ pub(super) fn announce(hub: &Arc<Hub>) {
 
 /// Remembers what a reply asks to be remembered.
 pub(super) fn remember(
-    _tx: &mut Tx<'_>,
-    _thread: &ThreadRow,
-    _caller: &Caller,
-    _update: &MemoryUpdate,
-    _now: Timestamp,
+    tx: &mut Tx<'_>,
+    (thread, caller): (&ThreadRow, &Caller),
+    update: &MemoryUpdate,
+    entropy: &dyn Entropy,
+    now: Timestamp,
 ) -> Result<()> {
-    Err(Error::invalid("replies", "may have no memory_update: this hub has no memory"))
+    let id = MemoryId(fresh_uid(entropy, now));
+    hooks::remember(tx, &Remembered { thread, update, caller, id, now })
 }
 
-/// The documents of these ids, for those who read what cites them.
-fn citations(
-    _tx: &mut Tx<'_>,
-    _workspace: &str,
-    retrieval_refs: &[String],
-) -> Result<Vec<Citation>> {
-    let plain = |id: &String| Citation { id: id.clone(), title: id.clone(), url: None };
-    Ok(retrieval_refs.iter().map(plain).collect())
+/// The documents of these ids, for those who read what cites them. What is no document of ours is cited
+/// by its id alone.
+fn citations(tx: &mut Tx<'_>, workspace: &str, retrieval_refs: &[String]) -> Result<Vec<Citation>> {
+    let mut citations = Vec::with_capacity(retrieval_refs.len());
+    for id in retrieval_refs {
+        let piece = match id.parse::<PieceId>() {
+            Ok(piece) => tx.piece(workspace, piece)?,
+            Err(_) => None,
+        };
+        let (title, url) = piece.map_or((id.clone(), None), |piece| (piece.title, piece.url));
+        citations.push(Citation { id: id.clone(), title, url });
+    }
+    Ok(citations)
 }
 
 /// The layers for a turn, and what they cost, which stands in the envelope's `meta.budget`.

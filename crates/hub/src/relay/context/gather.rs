@@ -135,7 +135,7 @@ fn turn_of(row: &MessageRow, envelope: &Envelope) -> Turn {
     };
     // Only the hub and people with authority can say that something was decided.
     let is_approval = matches!(row.trust, Trust::Hub | Trust::Operator)
-        && ["decision", "proposal_id"].iter().any(|field| envelope.meta.contains_key(*field));
+        && envelope.meta.contains_key("proposal");
     Turn {
         seq: row.seq,
         speaker,

@@ -108,7 +108,9 @@ fn centre(vectors: &[Vector]) -> Vector {
 fn normalise(vector: &mut Vector) {
     let length = vector.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
     if length > 0.0 {
-        vector.iter_mut().for_each(|(_, weight)| *weight /= length);
+        for (_, weight) in vector.iter_mut() {
+            *weight /= length;
+        }
     }
 }
 

@@ -88,7 +88,9 @@ pub(super) fn suggest(page: &Page) -> Vec<String> {
             found.push(label);
         }
     };
-    page.labels.iter().for_each(|label| add(label));
+    for label in &page.labels {
+        add(label);
+    }
     let level = format!(" {} {} ", page.status, page.labels.join(" ")).to_lowercase();
     if level.contains("fatal") {
         add("critical");
@@ -117,7 +119,9 @@ pub(super) fn suggest(page: &Page) -> Vec<String> {
         .collect();
     // The sort is stable: of equals the more urgent one stands first.
     suggested.sort_by_key(|(hits, _)| std::cmp::Reverse(*hits));
-    suggested.into_iter().for_each(|(_, label)| add(label));
+    for (_, label) in suggested {
+        add(label);
+    }
     found
 }
 

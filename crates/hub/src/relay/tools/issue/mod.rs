@@ -50,8 +50,8 @@ pub(super) async fn summarize(order: Order) -> Result<Outcome, Failure> {
         None => (extract::summary(&page), "extractive".to_owned()),
     };
     Ok(Outcome {
-        brief: summary.clone(),
-        result: result(&page, &url, summary, method),
+        result: result(&page, &url, &summary, &method),
+        brief: summary,
         words: Words::Foreign,
     })
 }
@@ -76,7 +76,7 @@ async fn connector(
     Ok(knowing.next())
 }
 
-fn result(page: &Page, url: &str, summary: String, method: String) -> Map<String, Value> {
+fn result(page: &Page, url: &str, summary: &str, method: &str) -> Map<String, Value> {
     let url = if page.url.is_empty() { url } else { &page.url };
     let mut result = Map::from_iter([
         ("summary".to_owned(), json!(summary)),

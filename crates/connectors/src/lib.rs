@@ -3,10 +3,16 @@
 //! A connector reports facts and sends what it is handed; it stores nothing and decides nothing.
 #![forbid(unsafe_code)]
 
+mod comment;
 mod foreign;
 mod form;
 pub mod github;
+mod markdown;
+pub mod model;
+mod moment;
 pub mod openproject;
+mod outcome;
+mod reading;
 pub mod sentry;
 pub mod signal;
 pub mod slack;
@@ -14,6 +20,10 @@ mod tag;
 pub mod telegram;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod try_out;
+mod web;
+pub mod webhook;
 pub mod whatsapp;
 mod words;
 
@@ -28,6 +38,7 @@ pub const ALL: &[&dyn ConnectorKind] = &[
     &github::Github,
     &sentry::Sentry,
     &openproject::OpenProject,
+    &webhook::Webhook,
 ];
 
 /// A service by its name.

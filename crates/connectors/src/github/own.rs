@@ -24,7 +24,6 @@ impl Own {
     }
 
     /// The way out has learned the account's name.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the way out tells it"))]
     pub(super) fn learn(&self, login: &str) {
         *self.login.write() = Some(login.to_owned());
     }

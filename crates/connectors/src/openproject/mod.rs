@@ -1,5 +1,7 @@
 //! OpenProject: webhooks on work packages come in, comments go out.
 
+mod api;
+mod check;
 mod client;
 mod hal;
 mod kind;
@@ -9,7 +11,12 @@ mod map_thing;
 mod map_work;
 mod mention;
 mod own;
+mod page;
+mod post;
+#[cfg(test)]
+mod posting_tests;
 mod receive;
+mod render;
 #[cfg(test)]
 mod tests;
 

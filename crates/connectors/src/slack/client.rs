@@ -1,20 +1,23 @@
 //! The live client of one Slack link.
 
 use connector_api::{
-    Account, BoxFuture, Capabilities, Connector, ConnectorError, FactsPage, HookReply, HookRequest,
-    Outbound, Result, Sent, Sink,
+    Account, BoxFuture, Capabilities, Connector, ConnectorError, Draft, FactsPage, HookAnswer,
+    HookReply, HookRequest, Interaction, Outbound, Pace, Part, Posting, Receipt, Result, Sent,
+    Sink,
 };
 use parking_lot::RwLock;
 use protocol::Timestamp;
+use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Failure};
 use super::json::text;
 use super::names::Names;
+use super::post_relay::Roots;
 use super::send::Turns;
 use super::socket::Live;
-use super::{check, history, listing, receive, send, socket};
+use super::{check, editor, history, listing, post_relay, receive, render_relay, send, socket};
 use crate::tag::Seal;
 
 /// One link.
@@ -27,6 +30,7 @@ pub(super) struct SlackLink {
     own_id: OnceCell<String>,
     live: Live,
     turns: Turns,
+    roots: Roots,
 }
 
 impl SlackLink {
@@ -39,6 +43,7 @@ impl SlackLink {
             own_id: OnceCell::new(),
             live: Live::default(),
             turns: Turns::default(),
+            roots: Roots::default(),
         }
     }
 
@@ -62,7 +67,7 @@ impl Connector for SlackLink {
             history: true,
             send: true,
             media: true,
-            relay: false,
+            relay: true,
         }
     }
 
@@ -120,6 +125,38 @@ impl Connector for SlackLink {
 
     fn send<'a>(&'a self, message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {
         Box::pin(send::send(&self.api, &self.turns, message))
+    }
+
+    fn address_of(&self, url: &str) -> Option<Map<String, Value>> {
+        post_relay::address_of(url, self.api.base().host())
+    }
+
+    fn render(&self, posting: &Posting) -> Result<Vec<Part>> {
+        render_relay::parts(posting)
+    }
+
+    fn paces(&self, posting: &Posting) -> Vec<Pace> {
+        post_relay::paces(posting)
+    }
+
+    fn post<'a>(&'a self, posting: &'a Posting, part: &'a Part) -> BoxFuture<'a, Result<Receipt>> {
+        Box::pin(post_relay::post(&self.api, &self.roots, posting, part))
+    }
+
+    fn find_posted<'a>(
+        &'a self,
+        posting: &'a Posting,
+        part: &'a Part,
+    ) -> BoxFuture<'a, Result<Option<Receipt>>> {
+        Box::pin(post_relay::find(&self.api, &self.roots, posting, part))
+    }
+
+    fn open_editor<'a>(&'a self, trigger: &'a str, draft: &'a Draft) -> BoxFuture<'a, Result<()>> {
+        Box::pin(editor::open(&self.api, trigger, draft))
+    }
+
+    fn refuse_wish(&self, interaction: &Interaction, reason: &str) -> HookAnswer {
+        editor::refusal(interaction, reason)
     }
 
     fn fetch<'a>(&'a self, remote_id: &'a str, bytes_max: usize) -> BoxFuture<'a, Result<Vec<u8>>> {

@@ -6,6 +6,7 @@ mod blocks;
 mod blocks_relay;
 mod check;
 mod client;
+mod editor;
 mod event;
 mod event_relay;
 mod history;
@@ -19,8 +20,12 @@ mod message;
 mod names;
 mod people;
 mod place;
+mod post_relay;
+#[cfg(test)]
+mod posting_tests;
 mod receive;
 mod render;
+mod render_relay;
 mod send;
 mod socket;
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! What the fake workspace knows.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::super::trouble::Hiding;
 use super::OWN_ID;
 use super::socket::Command;
 
@@ -38,6 +39,12 @@ pub(super) struct State {
     pub(super) unacknowledged: BTreeMap<u64, Envelope>,
     pub(super) acknowledged: Vec<String>,
     pub(super) callbacks: HashMap<String, Value>,
+    /// By `ts`, messages that no list shows yet.
+    pub(super) hidden: HashMap<String, Hiding>,
+    /// The views that were opened, with what opened them.
+    pub(super) views: Vec<(String, Value)>,
+    /// What opens a view, once.
+    pub(super) triggers: BTreeSet<String>,
     envelopes_made: u64,
     events_made: u64,
     micros: i64,
@@ -94,6 +101,9 @@ impl State {
             unacknowledged: BTreeMap::new(),
             acknowledged: Vec::new(),
             callbacks: HashMap::new(),
+            hidden: HashMap::new(),
+            views: Vec::new(),
+            triggers: BTreeSet::new(),
             envelopes_made: 0,
             events_made: 0,
             micros: BEGINNING_MICROS,

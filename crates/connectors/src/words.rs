@@ -154,6 +154,13 @@ impl Room {
     }
 }
 
+/// Puts fields into a sample, where it has a place for them.
+pub(crate) fn put<const N: usize>(thing: Option<&mut Value>, fields: [(&str, Value); N]) {
+    if let Some(thing) = thing.and_then(Value::as_object_mut) {
+        thing.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+    }
+}
+
 /// Whether a field says nothing to a reader.
 fn is_noise(name: &str) -> bool {
     match name {

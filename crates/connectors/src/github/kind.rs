@@ -45,7 +45,7 @@ const FIELDS: &[Field] = &[
         name: "installation_id",
         prompt: "Id of the app's installation",
         help: "The number at the end of the address of its page under Settings, Applications, \
-               Configure. Empty if every delivery says it.",
+               Configure. The link then takes that one's deliveries alone; empty, it takes all.",
         default: Some(""),
         is_secret: false,
     },

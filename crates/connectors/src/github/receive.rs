@@ -9,21 +9,29 @@ use serde_json::{Value, json};
 
 use super::map;
 use super::own::Own;
+use crate::foreign::Foreign;
 use crate::form;
 use crate::tag::{Seal, body_key};
+use crate::words::put;
 
 /// What a link needs to read what GitHub says.
 #[derive(Debug)]
 pub(super) struct WayIn {
     seal: Seal,
     own: Own,
+    /// The installation this link is for; empty where it is for all of them.
+    installation_id: String,
 }
 
 impl WayIn {
     /// From the link's settings.
     pub(super) fn new(settings: &LinkSettings) -> Self {
         let secrets = [settings.secret("webhook_secret"), settings.secret("webhook_secret_old")];
-        Self { seal: Seal::new(hmac::HMAC_SHA256, secrets), own: Own::new(settings.text("app_id")) }
+        Self {
+            seal: Seal::new(hmac::HMAC_SHA256, secrets),
+            own: Own::new(settings.text("app_id")),
+            installation_id: settings.text("installation_id").trim().to_owned(),
+        }
     }
 
     /// Whether GitHub may call at all: without a secret anybody could.
@@ -40,6 +48,10 @@ impl WayIn {
     pub(super) fn receive(&self, request: &HookRequest, now: Timestamp) -> Result<HookReply> {
         self.verify(request)?;
         let payload = payload(request)?;
+        if !self.is_of_this_installation(&payload) {
+            tracing::debug!("a delivery of another installation of the same app");
+            return Ok(HookReply::default());
+        }
         let event = request.header("x-github-event").unwrap_or("unknown");
         let digest;
         let delivery_id = if let Some(id) = request.header("x-github-delivery") {
@@ -52,6 +64,13 @@ impl WayIn {
         inbound.at = inbound.at.or(Some(now));
         let batch = Batch { inbound: vec![inbound], ..Batch::default() };
         Ok(HookReply { batch, answer: HookAnswer::default() })
+    }
+
+    /// An app calls for all of its installations, and somebody else's is none of this link's business.
+    fn is_of_this_installation(&self, payload: &Value) -> bool {
+        let id = payload.object("installation").and_then(|installation| installation.number("id"));
+        self.installation_id.is_empty()
+            || id.is_none_or(|id| id.to_string() == self.installation_id)
     }
 
     fn verify(&self, request: &HookRequest) -> Result<()> {
@@ -72,13 +91,16 @@ impl WayIn {
     pub(super) fn sample(&self, now: Timestamp) -> Result<HookRequest> {
         let mut payload: Value = serde_json::from_str(include_str!("fixtures/issue_opened.json"))
             .expect("the sample is JSON");
-        if let Some(issue) = payload.get_mut("issue") {
-            issue["title"] = json!("A sample, to try the way in");
-            issue["created_at"] = json!(now);
-            issue["updated_at"] = json!(now);
-            // Each sample is an issue of its own, or the second one would be taken for the first again.
-            issue["id"] = json!(now.as_ms());
-        }
+        // Each sample is an issue of its own, or the second one would be taken for the first again.
+        let fields = [
+            ("title", json!("A sample, to try the way in")),
+            ("id", json!(now.as_ms())),
+            ("created_at", json!(now)),
+            ("updated_at", json!(now)),
+        ];
+        put(payload.get_mut("issue"), fields);
+        let installation = self.installation_id.parse::<u64>().map(|id| json!({ "id": id }));
+        put(Some(&mut payload), [("installation", installation.unwrap_or_default())]);
         let body = payload.to_string().into_bytes();
         let tag = self.seal.make(&body).ok_or_else(|| ConnectorError::Setting {
             field: "webhook_secret".to_owned(),

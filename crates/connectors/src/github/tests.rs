@@ -218,6 +218,17 @@ fn a_sample_passes_the_link_s_own_door() {
 }
 
 #[test]
+fn another_installation_of_the_app_is_none_of_this_link_s_business() {
+    let of = |id| link(&Github, &[("webhook_secret", SECRET), ("installation_id", id)]);
+    let body = deliveries()[0].payload.to_string();
+    let request = signed(SECRET, "issues", body.as_bytes(), "application/json");
+    assert_eq!(only(of("4711").receive(&request, NOON).unwrap()).event, "issues.labeled");
+    assert!(of("4712").receive(&request, NOON).unwrap().batch.inbound.is_empty());
+    let sample = of("4712").sample(NOON).unwrap();
+    assert_eq!(only(of("4712").receive(&sample, NOON).unwrap()).address["installation"], 4712);
+}
+
+#[test]
 fn settings_that_cannot_be_meant_so_are_refused() {
     let pem = "-----BEGIN RSA PRIVATE KEY-----\n";
     let cases: [&[(&str, &str)]; 7] = [

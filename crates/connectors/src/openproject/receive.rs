@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::map;
 use super::own::Own;
 use crate::tag::{Seal, body_key};
+use crate::words::put;
 
 /// What a link needs to read what OpenProject says.
 #[derive(Debug)]
@@ -84,13 +85,14 @@ impl WayIn {
         let mut payload: Value =
             serde_json::from_str(include_str!("fixtures/work_package_created.json"))
                 .expect("the sample is JSON");
-        if let Some(package) = payload.get_mut("work_package") {
-            package["subject"] = json!("A sample, to try the way in");
-            package["createdAt"] = json!(now);
-            package["updatedAt"] = json!(now);
-            // Each sample is one of its own, or the second one would be taken for the first again.
-            package["id"] = json!(now.as_ms());
-        }
+        // Each sample is one of its own, or the second one would be taken for the first again.
+        let fields = [
+            ("subject", json!("A sample, to try the way in")),
+            ("id", json!(now.as_ms())),
+            ("createdAt", json!(now)),
+            ("updatedAt", json!(now)),
+        ];
+        put(payload.get_mut("work_package"), fields);
         let body = payload.to_string().into_bytes();
         let tag = self.seal.make(&body).ok_or_else(|| ConnectorError::Setting {
             field: "webhook_secret".to_owned(),

@@ -90,8 +90,9 @@ fn issue_id(data: &Value) -> String {
 /// What reads as sentences in data of any shape: a cause that was found, a solution, the address of a
 /// pull request.
 fn words(data: &Value) -> Vec<String> {
-    const TELLING: [&str; 9] = [
+    const TELLING: [&str; 10] = [
         "title",
+        "one_line_description",
         "summary",
         "description",
         "relevant_code_file",

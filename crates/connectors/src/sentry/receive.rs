@@ -12,6 +12,7 @@ use super::map;
 use super::own::Own;
 use crate::foreign::moment_seconds;
 use crate::tag::{Seal, body_key};
+use crate::words::put;
 
 /// The headers that a tag may stand in: one of webhooks, one of what a person does in Sentry's pages.
 const TAGS: [&str; 2] = ["sentry-hook-signature", "sentry-app-signature"];
@@ -98,13 +99,14 @@ impl WayIn {
     pub(super) fn sample(&self, now: Timestamp) -> Result<HookRequest> {
         let mut payload: Value = serde_json::from_str(include_str!("fixtures/issue_created.json"))
             .expect("the sample is JSON");
-        if let Some(issue) = payload.pointer_mut("/data/issue") {
-            issue["title"] = json!("A sample, to try the way in");
-            issue["firstSeen"] = json!(now);
-            issue["lastSeen"] = json!(now);
-            // Each sample is an issue of its own, or the second one would be taken for the first again.
-            issue["id"] = json!(now.as_ms().to_string());
-        }
+        // Each sample is an issue of its own, or the second one would be taken for the first again.
+        let fields = [
+            ("title", json!("A sample, to try the way in")),
+            ("id", json!(now.as_ms().to_string())),
+            ("firstSeen", json!(now)),
+            ("lastSeen", json!(now)),
+        ];
+        put(payload.pointer_mut("/data/issue"), fields);
         let body = payload.to_string().into_bytes();
         let tag = self.seal.make(&body).ok_or_else(|| ConnectorError::Setting {
             field: "client_secret".to_owned(),

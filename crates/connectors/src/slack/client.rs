@@ -6,7 +6,7 @@ use connector_api::{
     Sink,
 };
 use parking_lot::RwLock;
-use protocol::{Secret, Timestamp};
+use protocol::Timestamp;
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -17,14 +17,19 @@ use super::names::Names;
 use super::post_relay::Roots;
 use super::send::Turns;
 use super::socket::Live;
+<<<<<<< HEAD
 use super::{check, editor, history, listing, post_relay, receive, render_relay, send, socket};
+=======
+use super::{check, history, listing, receive, send, socket};
+use crate::tag::Seal;
+>>>>>>> inbound
 
 /// One link.
 #[derive(Debug)]
 pub(super) struct SlackLink {
     api: Api,
     has_app_token: bool,
-    signing_secret: Secret<String>,
+    seal: Seal,
     names: RwLock<Names>,
     own_id: OnceCell<String>,
     live: Live,
@@ -33,11 +38,11 @@ pub(super) struct SlackLink {
 }
 
 impl SlackLink {
-    pub(super) fn new(api: Api, has_app_token: bool, signing_secret: &str) -> Self {
+    pub(super) fn new(api: Api, has_app_token: bool, seal: Seal) -> Self {
         Self {
             api,
             has_app_token,
-            signing_secret: Secret::new(signing_secret.to_owned()),
+            seal,
             names: RwLock::default(),
             own_id: OnceCell::new(),
             live: Live::default(),
@@ -61,7 +66,7 @@ impl Connector for SlackLink {
         Capabilities {
             stream: self.has_app_token,
             // Commands may be called in beside a socket. An event that came both ways is known again.
-            hooks: !self.signing_secret.expose().is_empty(),
+            hooks: self.seal.is_there(),
             chat_list: true,
             history: true,
             send: true,
@@ -113,14 +118,13 @@ impl Connector for SlackLink {
     }
 
     fn receive(&self, request: &HookRequest, now: Timestamp) -> Result<HookReply> {
-        let secret = self.signing_secret.expose();
-        let reply = receive::receive(secret, request, now, &self.names.read())?;
+        let reply = receive::receive(&self.seal, request, now, &self.names.read())?;
         self.names.write().learn(&reply.batch.facts);
         Ok(reply)
     }
 
     fn sample(&self, now: Timestamp) -> Result<HookRequest> {
-        receive::sample(self.signing_secret.expose(), now)
+        receive::sample(&self.seal, now)
     }
 
     fn send<'a>(&'a self, message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {

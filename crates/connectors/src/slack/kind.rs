@@ -6,10 +6,12 @@ use connector_api::toolkit::{Destination, HttpClient};
 use connector_api::{
     Connector, ConnectorError, ConnectorKind, Field, Importer, LinkSettings, Result,
 };
+use ring::hmac;
 
 use super::api::Api;
 use super::client::SlackLink;
 use super::import::EXPORT;
+use crate::tag::Seal;
 
 /// Slack.
 #[derive(Debug)]
@@ -37,6 +39,13 @@ const FIELDS: &[Field] = &[
         prompt: "Signing secret (for whatever Slack calls the hub with)",
         help: "It stands under Basic Information, App Credentials. Not needed with app_token, unless \
                commands should be called in.",
+        default: Some(""),
+        is_secret: true,
+    },
+    Field {
+        name: "signing_secret_old",
+        prompt: "Signing secret before that (empty unless you are replacing one)",
+        help: "While a secret is replaced both are believed; take the old one away afterwards.",
         default: Some(""),
         is_secret: true,
     },
@@ -101,8 +110,9 @@ impl ConnectorKind for Slack {
         }
         let base = Destination::configured(settings.text("base_url"))?;
         let api = Api::new(base, http, bot_token, app_token);
-        let signing_secret = settings.secret("signing_secret").trim();
-        Ok(Arc::new(SlackLink::new(api, !app_token.is_empty(), signing_secret)))
+        let secrets = [settings.secret("signing_secret"), settings.secret("signing_secret_old")];
+        let seal = Seal::new(hmac::HMAC_SHA256, secrets);
+        Ok(Arc::new(SlackLink::new(api, !app_token.is_empty(), seal)))
     }
 
     fn importers(&self) -> &'static [&'static dyn Importer] {

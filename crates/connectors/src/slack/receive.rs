@@ -6,7 +6,6 @@
 use connector_api::{Batch, ConnectorError, HookReply, HookRequest, Result};
 use protocol::Timestamp;
 use protocol::limits::slack as limits;
-use ring::hmac;
 use serde_json::{Map, Value};
 
 use super::json::text;
@@ -17,12 +16,11 @@ use crate::tag::Seal;
 
 /// Reads a request, if Slack really sent it.
 pub(super) fn receive(
-    signing_secret: &str,
+    seal: &Seal,
     request: &HookRequest,
     now: Timestamp,
     names: &Names,
 ) -> Result<HookReply> {
-    let seal = Seal::new(hmac::HMAC_SHA256, [signing_secret]);
     if !seal.is_there() {
         return Err(ConnectorError::Setting {
             field: "signing_secret".to_owned(),
@@ -35,7 +33,7 @@ pub(super) fn receive(
     if is_ssl_check(&fields) {
         return Ok(HookReply::default());
     }
-    if !is_signed(&seal, request, now) {
+    if !is_signed(seal, request, now) {
         return Err(ConnectorError::BadSignature);
     }
     if is_event {
@@ -120,7 +118,7 @@ fn signed_bytes(at: &str, body: &[u8]) -> Vec<u8> {
 }
 
 /// A command as Slack would send it.
-pub(super) fn sample(signing_secret: &str, now: Timestamp) -> Result<HookRequest> {
+pub(super) fn sample(seal: &Seal, now: Timestamp) -> Result<HookRequest> {
     let trigger = format!("sample.{}", now.as_ms());
     let fields = [
         ("team_id", "T0SAMPLE"),
@@ -138,7 +136,6 @@ pub(super) fn sample(signing_secret: &str, now: Timestamp) -> Result<HookRequest
     let pairs = fields.map(|(name, value)| format!("{name}={}", form::encoded(value)));
     let body = pairs.join("&").into_bytes();
     let at = now.as_seconds().to_string();
-    let seal = Seal::new(hmac::HMAC_SHA256, [signing_secret]);
     let tag = seal.make(&signed_bytes(&at, &body)).ok_or_else(|| ConnectorError::Setting {
         field: "signing_secret".to_owned(),
         reason: "is needed to sign a sample; what comes over a socket is not signed".to_owned(),
@@ -154,6 +151,8 @@ pub(super) fn sample(signing_secret: &str, now: Timestamp) -> Result<HookRequest
 
 #[cfg(test)]
 mod tests {
+    use ring::hmac;
+
     use super::*;
 
     #[test]
@@ -173,13 +172,14 @@ mod tests {
             ..HookRequest::default()
         };
         let now = Timestamp::from_ms(1_531_420_618_000);
-        let secret = "8f742231b10e8888abcd99yyyzzz85a5";
-        let reply = receive(secret, &request, now, &Names::default()).unwrap();
+        let seal = |secret| Seal::new(hmac::HMAC_SHA256, [secret]);
+        let ours = seal("8f742231b10e8888abcd99yyyzzz85a5");
+        let reply = receive(&ours, &request, now, &Names::default()).unwrap();
         let command = reply.batch.inbound.first().unwrap();
         assert_eq!(command.text, "/webhook-collect");
         assert_eq!(command.actor.name, "roadrunner");
-        let other = "8f742231b10e8888abcd99yyyzzz85a6";
-        let refused = receive(other, &request, now, &Names::default());
+        let other = seal("8f742231b10e8888abcd99yyyzzz85a6");
+        let refused = receive(&other, &request, now, &Names::default());
         assert!(matches!(refused, Err(ConnectorError::BadSignature)));
     }
 }

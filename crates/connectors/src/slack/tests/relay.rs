@@ -250,6 +250,20 @@ fn a_sample_passes_the_link_s_own_door() {
 }
 
 #[test]
+fn both_secrets_are_believed_while_one_replaces_the_other() {
+    let given = [
+        ("bot_token", "xoxb-1"),
+        ("signing_secret", "new"),
+        ("signing_secret_old", SIGNING_SECRET),
+    ];
+    let both = crate::tests::link(&Slack, &given);
+    assert!(both.receive(&request(form(&command())), NOON).is_ok());
+    assert!(both.receive(&both.sample(NOON).unwrap(), NOON).is_ok());
+    let newer = [("bot_token", "xoxb-1"), ("signing_secret", "new")];
+    assert!(is_refused(&*crate::tests::link(&Slack, &newer), &request(form(&command()))));
+}
+
+#[test]
 fn commands_may_be_called_in_beside_a_socket() {
     let given =
         [("bot_token", "xoxb-1"), ("app_token", "xapp-1"), ("signing_secret", SIGNING_SECRET)];

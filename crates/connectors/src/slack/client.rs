@@ -17,12 +17,8 @@ use super::names::Names;
 use super::post_relay::Roots;
 use super::send::Turns;
 use super::socket::Live;
-<<<<<<< HEAD
 use super::{check, editor, history, listing, post_relay, receive, render_relay, send, socket};
-=======
-use super::{check, history, listing, receive, send, socket};
 use crate::tag::Seal;
->>>>>>> inbound
 
 /// One link.
 #[derive(Debug)]

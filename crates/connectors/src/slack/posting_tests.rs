@@ -77,8 +77,12 @@ async fn a_message_is_found_by_either_of_its_marks() {
     let mut other = posting.clone();
     other.mark.push('B');
     assert_eq!(find_first(&*link, &other).await, None);
-    let marked = json!({"event_type": "waystation", "event_payload": {"id": other.mark, "part": 0}});
-    fake.said_before("C1", json!({"type": "message", "ts": "1771329700.000900", "metadata": marked}));
+    let marked =
+        json!({"event_type": "waystation", "event_payload": {"id": other.mark, "part": 0}});
+    fake.said_before(
+        "C1",
+        json!({"type": "message", "ts": "1771329700.000900", "metadata": marked}),
+    );
     assert_eq!(find_first(&*link, &other).await, None);
     fake.show_metadata();
     assert!(find_first(&*link, &other).await.is_some());

@@ -171,12 +171,21 @@ impl Api {
         if let Some(id) = place.installation.or(self.installation) {
             return Ok(id);
         }
+        if let Some(id) = app.installations.lock().get(&place.repo) {
+            return Ok(*id);
+        }
         let request = ApiRequest::get(&self.base, &self.below(place, "installation"))?;
         let answer = self.send(request, &app.signed()?).await.map_err(before_writing)?;
         let value = judged(&answer, "the app's installation").map_err(before_writing)?;
-        value.number("id").ok_or_else(|| ConnectorError::Refused {
+        let id = value.number("id").ok_or_else(|| ConnectorError::Refused {
             reason: "GitHub names no installation of the app; give installation_id".to_owned(),
-        })
+        })?;
+        let mut known = app.installations.lock();
+        if known.len() >= limits::GITHUB_INSTALLATIONS_MAX {
+            known.clear();
+        }
+        known.insert(place.repo.clone(), id);
+        Ok(id)
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct App {
     /// Its client id or app id.
     pub(super) id: String,
     key: RsaKeyPair,
+    /// By repository, the installation that reaches it.
+    pub(super) installations: parking_lot::Mutex<HashMap<String, i64>>,
     /// By installation. Whoever holds this lock fetches a token, and the others wait for it.
     pub(super) tokens: Mutex<HashMap<i64, Token>>,
 }
@@ -56,7 +58,7 @@ impl Auth {
         let id = settings.text("app_id").trim();
         if !id.is_empty() {
             let key = private_key(settings.secret("private_key"))?;
-            let app = App { id: id.to_owned(), key, tokens: Mutex::default() };
+            let app = App::new(id, key);
             return Ok(Self::App(Box::new(app)));
         }
         if token.is_empty() {
@@ -73,6 +75,11 @@ impl Auth {
 }
 
 impl App {
+    fn new(id: &str, key: RsaKeyPair) -> Self {
+        let (installations, tokens) = (parking_lot::Mutex::default(), Mutex::default());
+        Self { id: id.to_owned(), key, installations, tokens }
+    }
+
     /// What the app says of itself, signed: RS256, for some minutes.
     pub(super) fn signed(&self) -> Result<Secret<String>> {
         self.signed_at(this_second())
@@ -133,7 +140,7 @@ mod tests {
 
     fn app(pem: &str) -> Result<App> {
         let key = private_key(pem)?;
-        Ok(App { id: "Iv23x".to_owned(), key, tokens: Mutex::default() })
+        Ok(App::new("Iv23x", key))
     }
 
     #[test]

@@ -8,8 +8,8 @@ use protocol::limits::{outbound as limits, slack as slack_limits};
 use serde_json::{Map, Value};
 
 use super::api::{Answer, Api, Failure, fields};
-use super::json::text;
-use super::render_relay::{EVENT_TYPE, Place};
+use super::json::{list, text};
+use super::render_relay::{EVENT_TYPE, Place, block_id};
 use crate::web::WebPage;
 
 /// The first message of each posting that began a thread of its own: the others answer it.
@@ -130,11 +130,16 @@ async fn look(
     Ok(None)
 }
 
+/// Whether a message carries a mark: in its metadata, or as the name of its first block.
 fn is_marked(message: &Value, outbox_id: &str, index: usize) -> bool {
+    let first = list(message, "blocks").first().and_then(|block| text(block, "block_id"));
+    if first == Some(&block_id(outbox_id, index)) {
+        return true;
+    }
     let Some(metadata) = message.get("metadata") else { return false };
     let Some(payload) = metadata.get("event_payload") else { return false };
-    let part =
-        payload.get("part").and_then(Value::as_u64).and_then(|part| usize::try_from(part).ok());
+    let part = payload.get("part").and_then(Value::as_u64);
+    let part = part.and_then(|part| usize::try_from(part).ok());
     text(metadata, "event_type") == Some(EVENT_TYPE)
         && text(payload, "id") == Some(outbox_id)
         && part == Some(index)

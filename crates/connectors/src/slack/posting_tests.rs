@@ -68,6 +68,27 @@ async fn a_message_whose_answer_was_lost_is_found_once_it_is_listed() {
 }
 
 #[tokio::test]
+async fn a_message_is_found_by_either_of_its_marks() {
+    let (fake, link) = fake().await;
+    let posting = posting(json!({"channel": "C1"}), "Done.");
+    let receipt = post_one(&*link, &posting).await.unwrap();
+    fake.withhold_metadata();
+    assert_eq!(find_first(&*link, &posting).await, Some(receipt));
+    let mut other = posting.clone();
+    other.mark.push('B');
+    assert_eq!(find_first(&*link, &other).await, None);
+    let marked =
+        json!({"event_type": "waystation", "event_payload": {"id": other.mark, "part": 0}});
+    fake.said_before(
+        "C1",
+        json!({"type": "message", "ts": "1771329700.000900", "metadata": marked}),
+    );
+    assert_eq!(find_first(&*link, &other).await, None);
+    fake.show_metadata();
+    assert!(find_first(&*link, &other).await.is_some());
+}
+
+#[tokio::test]
 async fn a_long_text_goes_on_in_the_thread_of_its_first_message() {
     let (fake, link) = fake().await;
     let mut posting =

@@ -61,6 +61,10 @@ fn message(
         blocks.extend(posting.footer.as_deref().map(context));
         blocks.extend(posting.buttons.as_ref().map(|buttons| buttons_block(&buttons.token)));
     }
+    // Slack shows metadata only to apps that may read it; a block keeps its name for everybody.
+    if let Some(first) = blocks.first_mut().and_then(Value::as_object_mut) {
+        first.insert("block_id".to_owned(), json!(block_id(&posting.mark, index)));
+    }
     let mut body = json!({
         "channel": place.channel,
         // What a notification shows, and programs without blocks.
@@ -76,6 +80,11 @@ fn message(
         fields.insert("thread_ts".to_owned(), json!(thread));
     }
     body
+}
+
+/// The name of a message's first block, which is its mark too.
+pub(super) fn block_id(outbox_id: &str, index: usize) -> String {
+    mark::fragment(&mark::of_part(outbox_id, index))
 }
 
 /// `verbatim` keeps Slack from making links and mentions out of what is only text.

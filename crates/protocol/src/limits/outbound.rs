@@ -46,6 +46,8 @@ pub const GITHUB_JWT_SKEW_SECONDS: i64 = 60;
 pub const GITHUB_TOKEN_MARGIN: Duration = Duration::from_mins(5);
 /// How long a token of an installation is trusted where GitHub does not say.
 pub const GITHUB_TOKEN_LIFE: Duration = Duration::from_mins(30);
+/// Repositories whose installation is remembered.
+pub const GITHUB_INSTALLATIONS_MAX: usize = 10_000;
 /// How long to wait where GitHub asks for patience without saying how much.
 pub const GITHUB_RETRY_AFTER: Duration = Duration::from_mins(1);
 /// Pages of deliveries that are read for what was missed.

@@ -79,8 +79,8 @@ fn a_reference_is_a_link_or_a_number() {
 
 #[test]
 fn code_is_closed_before_a_break_and_opened_behind_it() {
-    let code: String = (0..200).map(|line| format!("let line_{line} = {line};\n")).collect();
-    let text = format!("Before.\n\n```rust\n{code}```\n\nAfter.");
+    let code: Vec<String> = (0..200).map(|line| format!("let line_{line} = {line};")).collect();
+    let text = format!("Before.\n\n```rust\n{}\n```\n\nAfter.", code.join("\n"));
     for flavour in FLAVOURS {
         let parts = parts(flavour, &text, 1_000);
         assert!(parts.len() > 3);
@@ -96,7 +96,8 @@ fn code_is_closed_before_a_break_and_opened_behind_it() {
 
 #[test]
 fn a_table_says_its_head_again_behind_a_break() {
-    let rows: String = (0..100).map(|row| format!("| row {row} | {row} |\n")).collect();
+    let rows: Vec<String> = (0..100).map(|row| format!("| row {row} | {row} |")).collect();
+    let rows = rows.join("\n");
     let parts = parts(Flavour::GitHub, &format!("| name | number |\n|---|---|\n{rows}"), 600);
     assert!(parts.len() > 2);
     for part in parts {
@@ -141,7 +142,7 @@ fn deep_nesting_ends_somewhere() {
     for flavour in FLAVOURS {
         assert!(written(flavour, &text).contains("deep"));
     }
-    let list: String =
-        (0..300).map(|depth| format!("{}- item {depth}\n", " ".repeat(depth * 2))).collect();
-    assert!(written(Flavour::GitHub, &list).contains("item 299"));
+    let list: Vec<String> =
+        (0..300).map(|depth| format!("{}- item {depth}", " ".repeat(depth * 2))).collect();
+    assert!(written(Flavour::GitHub, &list.join("\n")).contains("item 299"));
 }

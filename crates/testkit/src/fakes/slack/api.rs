@@ -201,7 +201,7 @@ fn history(state: &mut State, trouble: &Trouble, fields: &Fields) -> Result<Valu
             let ts = text(&message, "ts").to_owned();
             put(&mut message, "thread_ts", json!(ts));
         }
-        shown.push(writing::shown(message, fields));
+        shown.push(writing::shown(state, message, fields));
     }
     page(state, fields, shown, "messages")
 }
@@ -215,7 +215,7 @@ fn replies(state: &mut State, trouble: &Trouble, fields: &Fields) -> Result<Valu
     let is_of_this = |one: &&Value| one["ts"] == thread || one["thread_ts"] == thread;
     let is_listed = |one: &&Value| !state.hidden.contains_key(text(one, "ts"));
     let listed = messages.iter().filter(is_of_this).filter(is_listed).cloned();
-    let shown: Vec<Value> = listed.map(|message| writing::shown(message, fields)).collect();
+    let shown: Vec<Value> = listed.map(|message| writing::shown(state, message, fields)).collect();
     if shown.is_empty() {
         return Err("thread_not_found");
     }

@@ -17,6 +17,16 @@ impl SlackFake {
         messages.filter(|message| message["user"] == super::OWN_ID).cloned().collect()
     }
 
+    /// The app lacks the scope to read metadata.
+    pub fn withhold_metadata(&self) {
+        self.shared.change(|state| state.withholds_metadata = true);
+    }
+
+    /// It has it again.
+    pub fn show_metadata(&self) {
+        self.shared.change(|state| state.withholds_metadata = false);
+    }
+
     /// The views that were opened.
     pub fn views(&self) -> Vec<Value> {
         self.shared.state.lock().views.iter().map(|(_, view)| view.clone()).collect()

@@ -41,6 +41,8 @@ pub(super) struct State {
     pub(super) callbacks: HashMap<String, Value>,
     /// By `ts`, messages that no list shows yet.
     pub(super) hidden: HashMap<String, Hiding>,
+    /// Whether metadata is shown to nobody.
+    pub(super) withholds_metadata: bool,
     /// The views that were opened, with what opened them.
     pub(super) views: Vec<(String, Value)>,
     /// What opens a view, once.
@@ -102,6 +104,7 @@ impl State {
             acknowledged: Vec::new(),
             callbacks: HashMap::new(),
             hidden: HashMap::new(),
+            withholds_metadata: false,
             views: Vec::new(),
             triggers: BTreeSet::new(),
             envelopes_made: 0,

@@ -99,8 +99,9 @@ pub(super) fn look(state: &mut State, trouble: &Trouble, fields: &Fields) {
 }
 
 /// A message as a list shows it: its metadata only to whoever asks for it.
-pub(super) fn shown(mut message: Value, fields: &Fields) -> Value {
-    let wants_metadata = field(fields, "include_all_metadata") == Some("true");
+pub(super) fn shown(state: &State, mut message: Value, fields: &Fields) -> Value {
+    let is_asked = field(fields, "include_all_metadata") == Some("true");
+    let wants_metadata = is_asked && !state.withholds_metadata;
     if !wants_metadata && let Some(fields) = message.as_object_mut() {
         fields.remove("metadata");
     }

@@ -120,6 +120,10 @@ fn sample(operation: &str, thread: &str) -> Value {
         } }),
         "list_deliveries" | "test_link" => json!({ "name": "quiet" }),
         "replay_delivery" => json!({ "delivery_id": "dlv_x" }),
+        "remember" => json!({ "kind": "long_term", "data": { "text": "x" } }),
+        "forget" => json!({ "memory_id": "mem_x" }),
+        "retrieve_docs" => json!({ "query": "word" }),
+        "add_documents" => json!({ "documents": [] }),
         _ => json!({}),
     }
 }

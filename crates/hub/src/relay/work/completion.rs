@@ -17,6 +17,7 @@ use super::life;
 use super::submit::{self, Submission};
 use crate::call::Change;
 use crate::error::{Checked, Error, Result};
+use crate::hub::Hub;
 use crate::relay::append::{NewEnvelope, append};
 use crate::relay::approvals::{Means, Submitted};
 
@@ -96,6 +97,7 @@ pub struct SubmittedView {
 
 /// A checked completion.
 pub(super) struct Completion {
+    pub(super) hub: Arc<Hub>,
     pub(super) id: WorkId,
     pub(super) fence: i64,
     pub(super) replies: Vec<Reply>,
@@ -270,7 +272,7 @@ impl Completion {
             };
             let appended = append(tx, thread, &new, self.now)?;
             if let Some(update) = &reply.memory_update {
-                submit::remember(tx, thread, &self.caller, update, self.now)?;
+                submit::remember(tx, &self.hub, thread, &self.caller, update, self.now)?;
             }
             replied.push(RepliedView { message_id: appended.message_id, seq: appended.seq });
         }

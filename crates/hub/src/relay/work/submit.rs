@@ -4,14 +4,15 @@
 use std::sync::Arc;
 
 use protocol::relay::{Citation, Context, Envelope, MemoryUpdate};
-use protocol::{Caller, TaskId, Timestamp};
+use protocol::{Caller, MemoryId, TaskId, Timestamp};
 use store::{ThreadRow, Tx};
 
 use super::completion::ActionWish;
 use crate::call::Call;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hub::Hub;
-use crate::relay::context;
+use crate::memory::documents;
+use crate::relay::{context, hooks};
 use crate::relay::approvals::{self, ActionDraft, Means, Submitted, SubmittedAction};
 
 /// Something that an agent wants done outside.
@@ -58,23 +59,24 @@ pub(super) fn announce(hub: &Arc<Hub>) {
 
 /// Remembers what a reply asks to be remembered.
 pub(super) fn remember(
-    _tx: &mut Tx<'_>,
-    _thread: &ThreadRow,
-    _caller: &Caller,
-    _update: &MemoryUpdate,
-    _now: Timestamp,
+    tx: &mut Tx<'_>,
+    hub: &Hub,
+    thread: &ThreadRow,
+    caller: &Caller,
+    update: &MemoryUpdate,
+    now: Timestamp,
 ) -> Result<()> {
-    Err(Error::invalid("replies", "may have no memory_update: this hub has no memory"))
+    let id = MemoryId(hub.new_uid(now));
+    hooks::remember(tx, hub, &hooks::Remembered { thread, update, caller, id, now })
 }
 
 /// The documents of these ids, for those who read what cites them.
 fn citations(
-    _tx: &mut Tx<'_>,
-    _workspace: &str,
+    tx: &mut Tx<'_>,
+    workspace: &str,
     retrieval_refs: &[String],
 ) -> Result<Vec<Citation>> {
-    let plain = |id: &String| Citation { id: id.clone(), title: id.clone(), url: None };
-    Ok(retrieval_refs.iter().map(plain).collect())
+    documents::citations(tx, workspace, retrieval_refs)
 }
 
 /// The layers for a turn, and what they cost, which stands in the envelope's `meta.budget`.

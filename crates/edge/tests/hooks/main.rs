@@ -58,7 +58,8 @@ mod tests {
     #[tokio::test]
     async fn sixty_four_at_once_are_all_taken() {
         let world = World::start().await;
-        let bodies: Vec<Vec<u8>> = (0..64).map(|n| body(&(n % 10).to_string(), "at once")).collect();
+        let bodies: Vec<Vec<u8>> =
+            (0..64).map(|n| body(&(n % 10).to_string(), "at once")).collect();
         let answers = bodies.iter().map(async |body| {
             world.post(PATH, &[("x-signature", &signature(body))], body).await.status
         });

@@ -43,21 +43,21 @@ pub(crate) struct Remembered<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Remembers it, in the transaction that takes the envelope. Ring [`memory_changed`] after the commit.
+/// Remembers it, in the transaction that takes the envelope.
 pub(crate) fn remember(tx: &mut Tx<'_>, hub: &Hub, remembered: &Remembered<'_>) -> Result<()> {
-    let Remembered { thread, update, caller, id, now } = *remembered;
     let new = memory::Remembered {
-        id,
-        workspace: &caller.workspace_id,
-        agent: &caller.agent_id,
-        thread_row: Some(thread.row),
-        update,
-        now,
+        id: remembered.id,
+        workspace: &remembered.thread.workspace,
+        agent: &remembered.caller.agent_id,
+        thread_row: Some(remembered.thread.row),
+        update: remembered.update,
+        now: remembered.now,
     };
-    memory::apply_update(tx, &hub.memory, &new).map(drop)
+    memory::apply_update(tx, &hub.memory, &new)?;
+    Ok(())
 }
 
-/// Something is remembered that was not before.
-pub(crate) fn memory_changed(hub: &Hub) {
+/// Something was remembered: whoever finds it again is told.
+pub(crate) fn remembered(hub: &Hub) {
     hub.memory.ring();
 }

@@ -127,6 +127,10 @@ fn sample(operation: &str, thread: &str) -> Value {
         "redrive_outbox" | "cancel_outbox" => json!({ "outbox_id": "out_x" }),
         "get_tool_call" | "cancel_tool_call" => json!({ "call_id": "call_x" }),
         "assemble_context" => json!({ "thread_id": thread }),
+        "remember" => json!({ "kind": "long_term", "data": { "text": "x" } }),
+        "forget" => json!({ "memory_id": "mem_x" }),
+        "retrieve_docs" => json!({ "query": "word" }),
+        "add_documents" => json!({ "documents": [] }),
         _ => json!({}),
     }
 }

@@ -93,6 +93,8 @@ enum About {
     Wake,
     /// Work: foreign and missing ones are not found, and only who has it may say anything about it.
     Work,
+    /// A memory: foreign and missing ones are not found, others' need authority.
+    Memory,
     /// The caller's workspace, named in the payload: another one is out of scope.
     NamedWorkspace,
     /// The caller's workspace: it shows nothing of another.
@@ -455,6 +457,49 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: AGENTS,
         input: |o| json!({ "thread_id": o.thread }),
     },
+    // Memory and documents.
+    Row {
+        operation: "remember",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |_| json!({ "kind": "long_term", "data": { "text": "Deploys need two approvals" } }),
+    },
+    Row {
+        operation: "recall",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |_| json!({ "query": "approvals" }),
+    },
+    Row {
+        operation: "forget",
+        about: About::Memory,
+        roles: AGENTS,
+        input: |o| json!({ "memory_id": o.memory }),
+    },
+    Row {
+        operation: "retrieve_docs",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |_| json!({ "query": "anything" }),
+    },
+    Row {
+        operation: "add_documents",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({ "documents": [{ "source": "a.md", "text": "# A\nB" }] }),
+    },
+    Row {
+        operation: "list_documents",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "remove_documents",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({ "sources": ["nothing.md"] }),
+    },
 ];
 
 pub(crate) const OWN: &str = "wk_mobile_core";
@@ -484,6 +529,8 @@ pub(crate) struct Objects {
     outbox: String,
     /// A call of that one, which nobody runs yet.
     tool_call: String,
+    /// Something that the participant remembers.
+    memory: String,
 }
 
 /// Every source of these tests has a name of its own.
@@ -534,6 +581,9 @@ impl Objects {
         let work = text(&take_work(hub, &by, &link).await, "work_id");
         let outbox = queue_action(hub, workspace, link.clone()).await;
         let tool_call = asked_tool(hub, &by, &thread).await;
+        let data = json!({ "text": format!("canary {workspace}") });
+        let input = json!({ "kind": "long_term", "data": data });
+        let memory = text(&hub.ok(&by, "remember", input).await, "memory_id");
         let (caller, participant) = (agent.to_owned(), agent.to_owned());
         Self {
             workspace,
@@ -551,6 +601,7 @@ impl Objects {
             work,
             outbox,
             tool_call,
+            memory,
         }
     }
 
@@ -572,6 +623,7 @@ impl Objects {
             work: "work_01JXYZ0000000000000000000".to_owned(),
             outbox: "out_01JXYZ0000000000000000000".to_owned(),
             tool_call: "call_01JXYZ0000000000000000000".to_owned(),
+            memory: "mem_01JXYZ0000000000000000000".to_owned(),
         }
     }
 }
@@ -665,6 +717,7 @@ async fn every_role_gets_what_the_matrix_says_in_its_own_workspace() {
         let (expected, by) = match (row.about, role.has_authority()) {
             (About::Thread, false) => ("FORBIDDEN", by),
             (About::Work, _) if expected == "ok" => ("CONFLICT", by),
+            (About::Memory, false) if expected == "ok" => ("INSUFFICIENT_AUTHORITY", by),
             (About::Wake, _) if !by.scopes.has(Scope::AgentsHost) => ("FORBIDDEN", by),
             (About::Chat, _) if expected == "ok" => {
                 (not_found(row), Arc::new(Caller { chats: ChatGrant::None, ..(*by).clone() }))
@@ -689,6 +742,7 @@ async fn a_foreign_object_answers_exactly_like_a_missing_one() {
         let expected = match (row.roles.contains(&role), row.about) {
             (false, _) => ("FORBIDDEN", "FORBIDDEN"),
             (true, About::Thread | About::Token | About::Wake | About::Work) => {
+            (true, About::Thread | About::Token | About::Wake | About::Memory) => {
                 ("NOT_FOUND", "NOT_FOUND")
             }
             (true, About::Chat) => (not_found(row), not_found(row)),

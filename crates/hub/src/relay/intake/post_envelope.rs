@@ -18,6 +18,7 @@ use super::words;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::hub::Hub;
+use crate::memory;
 use crate::operation::{Effect, Operation, Quota, Route};
 use crate::relay::append::{NewEnvelope, append};
 use crate::relay::hooks::{self, Asked, Remembered};
@@ -62,18 +63,21 @@ impl Operation for PostEnvelope {
     type Output = PostEnvelopeOutput;
 
     async fn run(self, call: &Call) -> Result<PostEnvelopeOutput> {
-        let envelope = check::read(self.envelope.into_map())?;
+        let mut envelope = check::read(self.envelope.into_map())?;
         check::envelope(&envelope, call.caller())?;
+        let remembers = envelope.memory_update.is_some();
+        if let Some(update) = &mut envelope.memory_update {
+            memory::clean(&call.hub, &call.caller().workspace_id, update).await?;
+        }
         let draft = Draft::of(envelope, call)?;
-        let remembers = draft.envelope.memory_update.is_some();
         let settings = (call.hub.settings.agent_turns_max, call.hub.settings.idempotency_window_ms);
         let output = call.write(move |tx| draft.post(tx, settings)).await?;
         call.hub.live.announce(output.thread_row);
-        if remembers {
-            hooks::memory_changed(&call.hub);
-        }
         if output.call_id.is_some() {
             hooks::tool_asked(&call.hub);
+        }
+        if remembers {
+            hooks::remembered(&call.hub);
         }
         Ok(output)
     }

@@ -11,6 +11,7 @@ use super::completion::{self, ActionWish, CompleteWorkOutput, Completion, Reply}
 use super::{life, submit};
 use crate::call::Call;
 use crate::error::Result;
+use crate::memory;
 use crate::operation::{Effect, Operation, Quota, Route};
 use crate::relay::{TOOLSET, approvals, hooks};
 
@@ -46,29 +47,37 @@ impl Operation for CompleteWork {
     const TOOLSET: &'static str = TOOLSET;
     type Output = CompleteWorkOutput;
 
-    async fn run(self, call: &Call) -> Result<CompleteWorkOutput> {
+    async fn run(mut self, call: &Call) -> Result<CompleteWorkOutput> {
         let id = life::work_id(&self.work_id)?;
         completion::check(&self.replies, &self.actions)?;
         let parks = self.park.unwrap_or(false);
+        let digest = completion::digest_of(&self.replies, &self.actions, parks);
+        let mut remembers = false;
+        for update in self.replies.iter_mut().filter_map(|reply| reply.memory_update.as_mut()) {
+            memory::clean(&call.hub, &call.caller().workspace_id, update).await?;
+            remembers = true;
+        }
         let completion = Completion {
+            hub: Arc::clone(&call.hub),
             id,
             fence: self.fence,
-            digest: completion::digest_of(&self.replies, &self.actions, parks),
+            digest,
             replies: self.replies,
             actions: self.actions,
             parks,
             caller: call.shared_caller(),
             means: approvals::means(&call.hub).await?,
-            hub: Arc::clone(&call.hub),
             now: call.now(),
         };
         let completed = call.write(move |tx| completion.run(tx)).await?;
         if !completed.output.replies.is_empty() {
             call.hub.live.announce(completed.thread_row);
-            hooks::memory_changed(&call.hub);
         }
         if !completed.output.actions.is_empty() {
             submit::announce(&call.hub);
+        }
+        if remembers {
+            hooks::remembered(&call.hub);
         }
         if completed.has_freed {
             hooks::work_arrived(&call.hub.live, &call.caller().workspace_id);

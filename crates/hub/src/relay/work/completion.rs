@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use protocol::limits::{self as all_limits, relay as limits};
 use protocol::relay::{Envelope, MemoryUpdate, WorkState, channel, cite, envelope_role};
 use protocol::{
@@ -99,6 +97,7 @@ pub struct SubmittedView {
 
 /// A checked completion.
 pub(super) struct Completion {
+    pub(super) hub: Arc<Hub>,
     pub(super) id: WorkId,
     pub(super) fence: i64,
     pub(super) replies: Vec<Reply>,
@@ -106,7 +105,6 @@ pub(super) struct Completion {
     pub(super) parks: bool,
     pub(super) caller: Arc<Caller>,
     pub(super) means: Means,
-    pub(super) hub: Arc<Hub>,
     pub(super) now: Timestamp,
     /// What is said, in a few bytes, to know it again.
     pub(super) digest: String,
@@ -146,7 +144,7 @@ pub(super) fn check(replies: &[Reply], actions: &[ActionWish]) -> Result<()> {
         validate::message_body(&action.text).field(&format!("{field}.text"))?;
         if action.text.len() > limits::ACTION_TEXT_BYTES_MAX {
             let reason = format_args!("must have at most {} bytes", limits::ACTION_TEXT_BYTES_MAX);
-            return Err(Error::invalid(format!("{field}.text"), reason));
+            return Err(Error::invalid(&format!("{field}.text"), reason));
         }
         if let Some(why) = &action.why {
             validate::without_nul(why).field(&format!("{field}.why"))?;
@@ -160,7 +158,7 @@ pub(super) fn check(replies: &[Reply], actions: &[ActionWish]) -> Result<()> {
 fn check_cites(field: &str, text_field: &str, text: &str, refs: &[String]) -> Result<()> {
     if refs.len() > limits::RETRIEVAL_REFS_MAX {
         let reason = format_args!("must be at most {}", limits::RETRIEVAL_REFS_MAX);
-        return Err(Error::invalid(format!("{field}.retrieval_refs"), reason));
+        return Err(Error::invalid(&format!("{field}.retrieval_refs"), reason));
     }
     for (place, id) in refs.iter().enumerate() {
         let field = format!("{field}.retrieval_refs[{place}]");
@@ -172,7 +170,7 @@ fn check_cites(field: &str, text_field: &str, text: &str, refs: &[String]) -> Re
     }
     let marks: Vec<String> = missing.iter().map(|id| format!("[[ref:{id}]]")).collect();
     Err(Error::invalid_hint(
-        format!("{field}.{text_field}"),
+        &format!("{field}.{text_field}"),
         format_args!("does not cite {}", missing.join(", ")),
         format!("write {} where the text leans on it, or leave the ref out", marks.join(" ")),
     ))
@@ -181,7 +179,8 @@ fn check_cites(field: &str, text_field: &str, text: &str, refs: &[String]) -> Re
 /// What is said, in a few bytes.
 pub(super) fn digest_of(replies: &[Reply], actions: &[ActionWish], parks: bool) -> String {
     let said = serde_json::json!([replies, actions, parks]).to_string();
-    URL_SAFE_NO_PAD.encode(digest(&SHA256, said.as_bytes()))
+    let digest = digest(&SHA256, said.as_bytes());
+    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Completion {
@@ -272,8 +271,7 @@ impl Completion {
             };
             let appended = append(tx, thread, &new, self.now)?;
             if let Some(update) = &reply.memory_update {
-                let who = (&*thread, &*self.caller);
-                submit::remember(tx, who, update, &self.hub, self.now)?;
+                submit::remember(tx, &self.hub, thread, &self.caller, update, self.now)?;
             }
             replied.push(RepliedView { message_id: appended.message_id, seq: appended.seq });
         }

@@ -388,6 +388,44 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: OPERATOR,
         input: |o| json!({ "name": o.link }),
     },
+    // What humans decide.
+    Row {
+        operation: "propose_action",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "thread_id": o.thread, "action": { "text": "hello" } }),
+    },
+    Row {
+        operation: "revise_proposal",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "proposal_id": o.proposal, "text": "other" }),
+    },
+    Row {
+        operation: "withdraw_proposal",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "proposal_id": o.proposal }),
+    },
+    Row {
+        operation: "list_proposals",
+        about: About::OwnWorkspace,
+        roles: EVERYONE,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "get_proposal",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "proposal_id": o.proposal }),
+    },
+    Row {
+        // No role decides by itself: it takes a token that was issued behind the passphrase.
+        operation: "decide_proposal",
+        about: About::Thread,
+        roles: &[],
+        input: |o| json!({ "proposal_id": o.proposal, "version": 1, "decision": "reject" }),
+    },
 ];
 
 pub(crate) const OWN: &str = "wk_mobile_core";
@@ -411,6 +449,8 @@ pub(crate) struct Objects {
     wake: String,
     /// Something that the link's service said.
     delivery: String,
+    /// Something that the participant wants to do at the link's service.
+    proposal: String,
 }
 
 /// Every source of these tests has a name of its own.
@@ -458,6 +498,7 @@ impl Objects {
         let wake = text(&hub.ok(&by, "trigger_participant", input).await, "wake_id");
         let tried = hub.ok(&owner, "test_link", json!({ "name": link })).await;
         let delivery = text(&tried["taken"][0], "delivery_id");
+        let proposal = propose(hub, &by, &thread, &link).await;
         let (caller, participant) = (agent.to_owned(), agent.to_owned());
         Self {
             workspace,
@@ -472,6 +513,7 @@ impl Objects {
             participant,
             wake,
             delivery,
+            proposal,
         }
     }
 
@@ -490,8 +532,32 @@ impl Objects {
             participant: agent.to_owned(),
             wake: "wk_01JXYZ0000000000000000000".to_owned(),
             delivery: "dlv_01JXYZ0000000000000000000".to_owned(),
+            proposal: "prop_01JXYZ0000000000000000000".to_owned(),
         }
     }
+}
+
+/// Lets a thread stand for something at a link's service, and has an agent propose to answer there.
+async fn propose(hub: &TestHub, by: &Arc<Caller>, thread: &str, link: &str) -> String {
+    let (workspace, link) = (by.workspace_id.clone(), link.to_owned());
+    let (id, agent) = (thread.parse().unwrap(), by.agent_id.clone());
+    let stands: Result<(), store::StoreError> = hub
+        .hub
+        .store
+        .write(move |tx| {
+            let thread_row = tx.thread(id, &agent)?.unwrap().thread.row;
+            let link_row = tx.link(&workspace, &link)?.unwrap().row;
+            let (key, channel) = (format!("quiet:{thread_row}"), "quiet".to_owned());
+            let address = "{}".to_owned();
+            let new =
+                store::RelayThreadRow { thread_row, link_row, key, channel, url: None, address };
+            tx.insert_relay_thread(&new)
+        })
+        .await;
+    stands.unwrap();
+    let input = json!({ "thread_id": thread, "action": { "text": "canary" } });
+    let made = hub.ok(by, "propose_action", input).await;
+    made["proposal_id"].as_str().unwrap().to_owned()
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod comment;
 mod foreign;
+pub mod model;
 mod form;
 pub mod github;
 mod markdown;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use connector_api::model::SharedModel;
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
-use store::{ContainmentIndex, SearchIndex, Store, StoreError};
+use store::{ContainmentIndex, MemoryIndex, SearchIndex, Store, StoreError};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -16,11 +17,13 @@ use crate::duties::{self, Duties};
 use crate::identity::{KeyRing, Revocations};
 use crate::links::{Intake, LinkParts, Links};
 use crate::live::Live;
+use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
 use crate::relay::RelaySettings;
 use crate::relay::approvals::Approvals;
 use crate::relay::outbox::Outbox;
+use crate::relay::tools::Tools;
 use crate::wakes::request::Means;
 use crate::wakes::{WakeSettings, Wakes};
 
@@ -80,8 +83,12 @@ pub struct Parts {
     pub search: SearchIndex,
     /// The index of what chats contain.
     pub containment: ContainmentIndex,
+    /// The view of what is remembered and of documents.
+    pub memory: MemoryIndex,
     /// What links are made of.
     pub links: LinkParts,
+    /// The model that writes and embeds, where one is configured.
+    pub model: Option<SharedModel>,
 }
 
 /// The hub itself.
@@ -106,6 +113,12 @@ pub struct Hub {
     pub keys: Arc<KeyRing>,
     /// Tokens that are refused before their time.
     pub revocations: Arc<Revocations>,
+    /// The model that writes and embeds, where one is configured.
+    pub model: Option<SharedModel>,
+    /// What is remembered, and documents.
+    pub memory: Memory,
+    /// The tools that agents call.
+    pub tools: Arc<Tools>,
     /// Who waits for wakes.
     pub(crate) wakes: Arc<Wakes>,
     /// What it keeps in mind about proposals: bells, counts, unlocked terminals.
@@ -126,7 +139,8 @@ impl Hub {
     /// Starts the hub on an open store, and its duties.
     pub fn start(parts: Parts) -> (Arc<Self>, Duties) {
         let Parts { store, settings, clock, entropy, keys, revocations, .. } = parts;
-        let Parts { seal_key, search, containment, links, .. } = parts;
+        let Parts { seal_key, search, containment, memory, links, model, .. } = parts;
+        let memory = Memory::new(memory, links.vault.token_key());
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let (live, audit_bell) = (Arc::<Live>::default(), Arc::<Notify>::default());
         let metrics = Arc::<Metrics>::default();
@@ -149,11 +163,14 @@ impl Hub {
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
+            model,
+            tools: Arc::default(),
             wakes: Arc::default(),
             approvals: Approvals::default(),
             outbox: Outbox::default(),
             search,
             containment,
+            memory,
             links: Links::new(links, intake, name),
             audit_bell,
             places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
@@ -178,9 +195,10 @@ impl Hub {
             tracing::error!(%error, "the newest audit entries are not sealed; the next start seals them");
         }
         let (store, search) = (self.store.clone(), self.search.clone());
-        let containment = self.containment.clone();
+        let (containment, memory) = (self.containment.clone(), self.memory.index.clone());
         let close = move || {
             search.close();
+            memory.close();
             containment.close();
             store.close();
         };

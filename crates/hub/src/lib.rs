@@ -17,6 +17,7 @@ mod hub;
 pub mod identity;
 pub mod links;
 pub mod live;
+pub mod memory;
 mod metrics;
 mod operation;
 mod operations;

@@ -4,6 +4,7 @@ mod agents;
 mod approvals;
 mod chats;
 mod hook;
+mod outbox;
 mod run;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ pub(crate) use approvals::{ApprovalsArgs, ApprovalsCommand};
 pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
+pub(crate) use outbox::{OutboxArgs, OutboxCommand, OutboxListArgs};
 pub(crate) use run::{AttachArgs, RunArgs};
 
 /// A self-hosted hub where agents, people and services meet in durable threads.
@@ -141,6 +143,8 @@ pub(crate) enum Command {
     Agents(AgentsArgs),
     /// Decide about what agents want to do at services.
     Approvals(ApprovalsArgs),
+    /// See what is on its way to services, try again what was given up, take back what has not left.
+    Outbox(OutboxArgs),
     /// Let one agent review another's work.
     #[command(subcommand)]
     Review(ReviewCommand),
@@ -260,6 +264,9 @@ pub(crate) struct McpArgs {
     /// The agent it serves, where neither a token nor the environment says so.
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// The sets of tools that are shown: threads, chats, wakes, relay, or all [default: threads,chats].
+    #[arg(long, value_name = "SETS")]
+    pub(crate) toolsets: Option<String>,
 }
 
 /// Which messages of chats.
@@ -403,6 +410,10 @@ pub(crate) enum TokenCommand {
         /// Chats it does not give, whatever else does; may be given several times.
         #[arg(long = "chats-deny", value_name = "SOURCE/CHAT")]
         chats_deny: Vec<String>,
+        /// The sets of tools that it shows over MCP: threads, chats, wakes, relay, or all
+        /// [default: threads,chats].
+        #[arg(long, value_name = "SETS", value_delimiter = ',')]
+        toolsets: Vec<String>,
         /// How long it lives, such as 90d, 12h or 15m.
         #[arg(long, default_value = "90d")]
         ttl: String,

@@ -4,7 +4,10 @@
 
 mod approvals;
 mod host;
+mod model;
+mod outbox;
 mod relay;
+mod relay_tools;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -18,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use host::HostConfig;
+pub(crate) use model::ModelConfig;
 pub(crate) use relay::RelayConfig;
 
 /// Every setting of the hub.
@@ -50,6 +54,8 @@ pub(crate) struct Config {
     pub(crate) wake: WakeConfig,
     /// Webhooks in, work for agents, answers out.
     pub(crate) relay: RelayConfig,
+    /// A model for summaries and embeddings, if there is one.
+    pub(crate) model: ModelConfig,
     /// What is logged.
     pub(crate) log: LogConfig,
 }
@@ -70,6 +76,7 @@ impl Default for Config {
             host: HostConfig::default(),
             wake: WakeConfig::default(),
             relay: RelayConfig::default(),
+            model: ModelConfig::default(),
             log: LogConfig::default(),
         }
     }
@@ -390,6 +397,7 @@ impl Config {
         }
         protocol::validate::name(&self.workspace).context("workspace")?;
         self.relay.check()?;
+        self.model.check()?;
         self.wake.check()
     }
 

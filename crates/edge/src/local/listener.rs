@@ -14,7 +14,8 @@ use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use hub::identity::{LocalEnv, local_caller};
-use protocol::{Caller, Role, limits};
+use protocol::toolsets::UnknownToolset;
+use protocol::{Caller, Role, Toolsets, limits};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -61,6 +62,9 @@ pub struct Greeting {
     /// What the agent may do: worker or observer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
+    /// The sets of tools it is shown: `threads,relay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toolsets: Option<String>,
     /// A person at the command line.
     #[serde(default)]
     pub operator: bool,
@@ -235,8 +239,14 @@ fn process_of(stream: &UnixStream) -> Option<LocalProcess> {
 /// The caller behind a greeting, or the reason why there is none.
 pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, String> {
     let now = app.hub.now();
+    let toolsets = greeting.toolsets.as_deref().map(str::parse).transpose();
+    let toolsets: Option<Toolsets> = toolsets.map_err(|error: UnknownToolset| error.to_string())?;
     if let Some(token) = &greeting.token {
-        return app.verifier.verify(token, now).await.map_err(|error| error.to_string());
+        let verified = app.verifier.verify(token, now).await.map_err(|error| error.to_string())?;
+        return Ok(match toolsets {
+            None => verified,
+            shown => Arc::new(Caller { toolsets: shown, ..(*verified).clone() }),
+        });
     }
     let session = format!("local-{}", app.hub.new_uid(now));
     let env = LocalEnv {
@@ -246,6 +256,7 @@ pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, Str
         role: greeting.role.clone(),
     };
     let mut caller = local_caller(&env, &session, now).map_err(|error| error.to_string())?;
+    caller.toolsets = toolsets;
     if greeting.operator {
         caller.role = Role::Operator;
         caller.scopes = Role::Operator.default_scopes();

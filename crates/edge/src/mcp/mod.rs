@@ -17,6 +17,7 @@ mod sift;
 mod stream;
 mod subscriptions;
 mod tools;
+mod toolsets;
 mod uri;
 
 use std::sync::Arc;

@@ -18,7 +18,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::subscriptions::Subscriptions;
 use super::tools::Tools;
-use super::{App, completion, failure, prompts, resources, review};
+use super::{App, completion, failure, prompts, resources, review, toolsets};
 use protocol::limits::mcp as limits;
 
 const INSTRUCTIONS: &str = "\
@@ -244,7 +244,11 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(self.shared.tools.list(self.caller(&context)?.scopes))
+        let caller = self.caller(&context)?;
+        let asked = context.extensions.get::<http::request::Parts>().map(toolsets::of_address);
+        // Whoever asked for an unknown one was told so before the request came here.
+        let sets = asked.and_then(Result::ok).flatten().or(caller.toolsets).unwrap_or_default();
+        Ok(self.shared.tools.list(caller.scopes, sets))
     }
 
     async fn call_tool(

@@ -2,7 +2,8 @@
 
 use protocol::chat::ChatLists;
 use protocol::id::TokenId;
-use protocol::{Role, Scope, Scopes, Timestamp, limits, validate};
+use protocol::toolsets::UnknownToolset;
+use protocol::{Role, Scope, Scopes, Timestamp, Toolsets, limits, validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::TokenRow;
@@ -30,6 +31,9 @@ pub struct IssueToken {
     /// The chats it gives: `{"allow": ["telegram/*"], "deny": []}`. An operator's token gives all, any
     /// other none, unless you say otherwise. Names of chats are turned into ids.
     chats: Option<ChatLists>,
+    /// The sets of tools that it shows over MCP: `threads`, `chats`, `wakes`, `relay`, or `all`; the first
+    /// two unless you say otherwise. What may be called depends on its scopes alone.
+    toolsets: Option<Vec<String>>,
     /// How long it lives in seconds; ninety days unless you say otherwise.
     #[schemars(range(min = 1, max = limits::TOKEN_TTL_SECONDS_MAX))]
     ttl_seconds: Option<i64>,
@@ -84,6 +88,9 @@ impl Operation for IssueToken {
             Some(lists) => Some(chats::grant::resolved(call, lists).await?),
             None => None,
         };
+        let toolsets = self.toolsets.map(|names| names.join(",").parse()).transpose();
+        let toolsets: Option<Toolsets> =
+            toolsets.map_err(|error: UnknownToolset| Error::invalid("toolsets", error))?;
         let jti = TokenId(call.new_uid());
         let session_id = self.session_id.unwrap_or_else(|| format!("sess_{}", call.new_uid()));
         validate::name(&session_id).field("session_id")?;
@@ -95,6 +102,7 @@ impl Operation for IssueToken {
             session_id,
             scopes,
             chats: chats.clone(),
+            toolsets,
             ttl_seconds: Some(ttl),
         };
         let issued = call

@@ -8,6 +8,7 @@ mod outbox;
 mod reminders;
 mod search_index;
 mod sync;
+mod tools;
 mod wake;
 mod work;
 
@@ -21,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::audit::OwnedEntry;
 use crate::hub::Hub;
+use crate::memory;
 
 /// The running duties.
 #[derive(Default)]
@@ -72,8 +74,14 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("work", |stop| work::run(queues, stop));
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
+    let remembered = Arc::clone(hub);
+    duties.spawn("memory_index", |stop| memory::run_index(remembered, stop));
+    let memories = Arc::clone(hub);
+    duties.spawn("memory", |stop| memory::run_keeping(memories, stop));
     let kept = Arc::clone(hub);
     duties.spawn("deliveries", |stop| deliveries::run(kept, stop));
+    let calls = Arc::clone(hub);
+    duties.spawn("tools", |stop| tools::run(calls, stop));
     if hub.settings.wake.enabled {
         let (wakes, started) = (Arc::clone(hub), hub.now());
         duties.spawn("wake", move |stop| wake::run(wakes, started, stop));

@@ -87,8 +87,7 @@ impl Links {
                 link.name, link.service
             )));
         }
-        let connector =
-            self.connect(link).map_err(|error| Error::Conflict(error.to_string()))?;
+        let connector = self.connect(link).map_err(|error| Error::Conflict(error.to_string()))?;
         Ok(Running { link: Arc::clone(link), connector, bells: Arc::default() })
     }
 }

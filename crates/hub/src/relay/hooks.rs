@@ -2,46 +2,30 @@
 
 use std::sync::Arc;
 
-use protocol::relay::{Envelope, MemoryUpdate};
-use protocol::{Caller, MemoryId, TaskId, Timestamp, ToolCallId};
+use protocol::relay::MemoryUpdate;
+use protocol::{Caller, MemoryId, Timestamp, ToolCallId};
 use store::{ThreadRow, Tx};
 
 use crate::error::Result;
 use crate::hub::Hub;
 use crate::live::Live;
+use crate::relay::tools;
+
+pub(crate) use crate::relay::tools::Asked;
 
 /// There is work in a workspace that was not there before; whoever waits for it is told.
 pub(crate) fn work_arrived(live: &Arc<Live>, workspace: &str) {
     live.announce_work(workspace);
 }
 
-/// A tool that an agent asks for.
-pub(crate) struct Asked<'a> {
-    /// The thread it asks in, locked.
-    pub(crate) thread: &'a ThreadRow,
-    /// The message that asks.
-    pub(crate) seq: i64,
-    /// What it says: its `tool_call` has no result yet.
-    pub(crate) envelope: &'a Envelope,
-    /// The task it belongs to.
-    pub(crate) task: TaskId,
-    /// Who asks.
-    pub(crate) caller: &'a Caller,
-    /// The id of the call.
-    pub(crate) id: ToolCallId,
-    /// When.
-    pub(crate) now: Timestamp,
-}
-
 /// Asks for a tool to be run, in the transaction that takes the envelope; `None` where nobody runs any.
 pub(crate) fn request_tool(tx: &mut Tx<'_>, asked: &Asked<'_>) -> Result<Option<ToolCallId>> {
-    let _ = (tx, asked);
-    Ok(None)
+    tools::request(tx, asked).map(Some)
 }
 
 /// A tool was asked for: whoever runs them is told.
 pub(crate) fn tool_asked(hub: &Hub) {
-    let _ = hub;
+    hub.tools.ring();
 }
 
 /// Something that an envelope wants to be remembered.

@@ -5,11 +5,14 @@
 pub mod append;
 pub mod approvals;
 pub(crate) mod check;
+pub mod context;
 pub mod envelope;
 pub(crate) mod hooks;
 pub mod intake;
 pub mod outbox;
+mod prose;
 pub mod settings;
+pub mod tools;
 pub mod work;
 
 pub use settings::RelaySettings;

@@ -33,3 +33,5 @@ pub use search_messages::SearchMessages;
 pub use summarize_thread::SummarizeThread;
 pub use update_thread_status::UpdateThreadStatus;
 pub use wait_for_messages::WaitForMessages;
+
+pub(crate) use summary::one_line;

@@ -125,6 +125,11 @@ fn sample(operation: &str, thread: &str) -> Value {
         "withdraw_proposal" | "get_proposal" | "decide_proposal" => {
             json!({ "proposal_id": "prop_x" })
         }
+        // Work and the outbox.
+        "pull_work" => json!({ "wait_ms": 0 }),
+        "extend_work" | "complete_work" => json!({ "work_id": "work_x", "fence": 1 }),
+        "release_work" => json!({ "work_id": "work_x", "fence": 1, "reason": "x" }),
+        "redrive_outbox" | "cancel_outbox" => json!({ "outbox_id": "out_x" }),
         _ => json!({}),
     }
 }

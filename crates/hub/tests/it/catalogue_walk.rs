@@ -89,6 +89,8 @@ enum About {
     Token,
     /// A wake: foreign and missing ones are not found, and of others only a host speaks.
     Wake,
+    /// Work: foreign and missing ones are not found, and only who has it may say anything about it.
+    Work,
     /// The caller's workspace, named in the payload: another one is out of scope.
     NamedWorkspace,
     /// The caller's workspace: it shows nothing of another.
@@ -426,6 +428,50 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: &[],
         input: |o| json!({ "proposal_id": o.proposal, "version": 1, "decision": "reject" }),
     },
+    // The relay: work for agents, and what leaves for services.
+    Row {
+        operation: "pull_work",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |_| json!({ "wait_ms": 0 }),
+    },
+    Row {
+        operation: "extend_work",
+        about: About::Work,
+        roles: AGENTS,
+        input: |o| json!({ "work_id": o.work, "fence": 1 }),
+    },
+    Row {
+        operation: "complete_work",
+        about: About::Work,
+        roles: AGENTS,
+        input: |o| json!({ "work_id": o.work, "fence": 1, "replies": [{ "content": "done" }] }),
+    },
+    Row {
+        operation: "release_work",
+        about: About::Work,
+        roles: AGENTS,
+        input: |o| json!({ "work_id": o.work, "fence": 1, "reason": "not mine" }),
+    },
+    Row { operation: "list_work", about: About::OwnWorkspace, roles: AGENTS, input: |_| json!({}) },
+    Row {
+        operation: "list_outbox",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "redrive_outbox",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "outbox_id": o.outbox }),
+    },
+    Row {
+        operation: "cancel_outbox",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "outbox_id": o.outbox }),
+    },
 ];
 
 pub(crate) const OWN: &str = "wk_mobile_core";
@@ -451,6 +497,10 @@ pub(crate) struct Objects {
     delivery: String,
     /// Something that the participant wants to do at the link's service.
     proposal: String,
+    /// Work that the participant has taken.
+    work: String,
+    /// An action that waits to be sent.
+    outbox: String,
 }
 
 /// Every source of these tests has a name of its own.
@@ -499,6 +549,8 @@ impl Objects {
         let tried = hub.ok(&owner, "test_link", json!({ "name": link })).await;
         let delivery = text(&tried["taken"][0], "delivery_id");
         let proposal = propose(hub, &by, &thread, &link).await;
+        let work = text(&take_work(hub, &by, &link).await, "work_id");
+        let outbox = queue_action(hub, workspace, link.clone()).await;
         let (caller, participant) = (agent.to_owned(), agent.to_owned());
         Self {
             workspace,
@@ -514,6 +566,8 @@ impl Objects {
             wake,
             delivery,
             proposal,
+            work,
+            outbox,
         }
     }
 
@@ -533,6 +587,8 @@ impl Objects {
             wake: "wk_01JXYZ0000000000000000000".to_owned(),
             delivery: "dlv_01JXYZ0000000000000000000".to_owned(),
             proposal: "prop_01JXYZ0000000000000000000".to_owned(),
+            work: "work_01JXYZ0000000000000000000".to_owned(),
+            outbox: "out_01JXYZ0000000000000000000".to_owned(),
         }
     }
 }
@@ -560,6 +616,47 @@ async fn propose(hub: &TestHub, by: &Arc<Caller>, thread: &str, link: &str) -> S
     made["proposal_id"].as_str().unwrap().to_owned()
 }
 
+/// Takes the work that a link's trial made, with a fence of 1.
+async fn take_work(hub: &TestHub, by: &Arc<Caller>, link: &str) -> Value {
+    for _ in 0..100 {
+        let pulled = hub.ok(by, "pull_work", json!({ "wait_ms": 0 })).await;
+        let item = &pulled["items"][0];
+        let named = item["envelope"].to_string().contains(link);
+        if item["fence"] == 1 && named {
+            return item.clone();
+        }
+    }
+    panic!("{link} made no work");
+}
+
+/// Something that is to leave through a link tomorrow.
+async fn queue_action(hub: &TestHub, workspace: &'static str, link: String) -> String {
+    let at = hub.hub.now().plus_ms(24 * 3_600_000);
+    let id = protocol::OutboxId(hub.hub.new_uid(at));
+    let action = protocol::relay::Action { link, ..Default::default() };
+    let queued = hub.hub.store.write(move |tx| {
+        let link_row = tx.link(workspace, &action.link)?.unwrap().row;
+        tx.insert_outbox(&store::NewOutboxRow {
+            id,
+            workspace,
+            link_row,
+            destination: "canary",
+            action: &serde_json::to_string(&action).unwrap(),
+            action_hash: action.hash(),
+            buttons: None,
+            replaces: None,
+            thread_row: None,
+            task: None,
+            agent: "canary",
+            proposal: None,
+            at,
+        })
+    });
+    let queued: store::Result<()> = queued.await;
+    queued.unwrap();
+    id.to_string()
+}
+
 #[test]
 fn every_operation_stands_in_the_matrix() {
     let mut rows: Vec<&str> = MATRIX.iter().map(|row| row.operation).collect();
@@ -584,6 +681,7 @@ async fn every_role_gets_what_the_matrix_says_in_its_own_workspace() {
         let outsider = Objects { caller: agent, ..outside };
         let (expected, by) = match (row.about, role.has_authority()) {
             (About::Thread, false) => ("FORBIDDEN", by),
+            (About::Work, _) if expected == "ok" => ("CONFLICT", by),
             (About::Wake, _) if !by.scopes.has(Scope::AgentsHost) => ("FORBIDDEN", by),
             (About::Chat, _) if expected == "ok" => {
                 (not_found(row), Arc::new(Caller { chats: ChatGrant::None, ..(*by).clone() }))
@@ -607,7 +705,9 @@ async fn a_foreign_object_answers_exactly_like_a_missing_one() {
         let (missing_code, missing) = outcome(&hub, &by, row, &Objects::missing(&agent)).await;
         let expected = match (row.roles.contains(&role), row.about) {
             (false, _) => ("FORBIDDEN", "FORBIDDEN"),
-            (true, About::Thread | About::Token | About::Wake) => ("NOT_FOUND", "NOT_FOUND"),
+            (true, About::Thread | About::Token | About::Wake | About::Work) => {
+                ("NOT_FOUND", "NOT_FOUND")
+            }
             (true, About::Chat) => (not_found(row), not_found(row)),
             (true, About::NamedWorkspace) => ("OUT_OF_SCOPE_WORKSPACE", "ok"),
             (true, About::OwnWorkspace) => ("ok", "ok"),

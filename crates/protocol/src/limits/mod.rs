@@ -7,10 +7,13 @@ pub mod import;
 pub mod inbound;
 pub mod links;
 pub mod mcp;
+pub mod memory;
+pub mod model;
 pub mod outbound;
 pub mod relay;
 pub mod slack;
 pub mod summary;
+pub mod tools;
 pub mod wake;
 
 use std::time::Duration;

@@ -13,6 +13,7 @@ pub(crate) mod hook;
 mod import;
 mod link;
 mod mcp;
+mod outbox;
 mod programs;
 mod progress;
 mod review;
@@ -88,6 +89,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Doctor(args) => return doctor::run(&place, &global, &args).await,
         Command::Agents(args) => agents::run(&place, &global, args).await?,
         Command::Approvals(args) => approvals::run(&place, &global, args).await?,
+        Command::Outbox(args) => outbox::run(&place, &global, args).await?,
         Command::Review(command) => review::run(&place, &global, command).await?,
         Command::Connect(args) => return connect::run(&place, &global, &args).await,
         Command::Run(args) => return run::run(&place, args).await,

@@ -15,13 +15,24 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
         TokenCommand::Revoke { jti } => {
             call::print(place, global, "revoke_token", &json!({ "jti": jti })).await
         }
-        TokenCommand::Issue { agent, role, scopes, chats, chats_deny, ttl, session, client } => {
+        TokenCommand::Issue {
+            agent,
+            role,
+            scopes,
+            chats,
+            chats_deny,
+            toolsets,
+            ttl,
+            session,
+            client,
+        } => {
+            let toolsets = (!toolsets.is_empty()).then_some(toolsets);
             let decides = scopes.iter().any(|scope| scope == Scope::RelayDecide.name());
             let scopes = (!scopes.is_empty()).then_some(scopes);
             let chats = given_chats(&role, chats, &chats_deny);
             let input = super::compact(json!({
                 "agent_id": agent, "role": role, "scopes": scopes, "session_id": session,
-                "chats": chats, "ttl_seconds": seconds(&ttl)?,
+                "chats": chats, "toolsets": toolsets, "ttl_seconds": seconds(&ttl)?,
             }));
             let config = place.config()?;
             let greeting = reach::person(&place.environment, &config.workspace);

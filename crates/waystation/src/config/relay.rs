@@ -1,5 +1,7 @@
 //! The relay: where things go that services say.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context as _, Result, bail};
 use hub::relay::settings::{IntakeSettings, RelayRoute, RelaySettings, RouteTarget};
 use protocol::limits::relay as limits;
@@ -8,6 +10,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::approvals::ApprovalsConfig;
+use super::outbox::OutboxConfig;
+use super::relay_tools::{self, ContextConfig, ToolConfig};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -23,6 +27,12 @@ pub(crate) struct RelayConfig {
     pub(crate) keep_keys_days: i64,
     /// What a human decides.
     pub(crate) approvals: ApprovalsConfig,
+    /// Sending to services.
+    pub(crate) outbox: OutboxConfig,
+    /// Tools that agents call, by name; `default` for those without a table of their own.
+    pub(crate) tools: BTreeMap<String, ToolConfig>,
+    /// What an agent is given for a turn.
+    pub(crate) context: ContextConfig,
 }
 
 impl Default for RelayConfig {
@@ -32,6 +42,9 @@ impl Default for RelayConfig {
             keep_bodies_days: limits::DELIVERY_BODY_MS / DAY_MS,
             keep_keys_days: limits::DELIVERY_KEY_MS / DAY_MS,
             approvals: ApprovalsConfig::default(),
+            outbox: OutboxConfig::default(),
+            tools: BTreeMap::new(),
+            context: ContextConfig::default(),
         }
     }
 }
@@ -64,11 +77,17 @@ impl RelayConfig {
                 key_ms: self.keep_keys_days.saturating_mul(DAY_MS),
             },
             approvals: self.approvals.settings(),
+            outbox: self.outbox.settings(),
+            // Checked when the configuration was loaded.
+            tools: relay_tools::tools(&self.tools).unwrap_or_default(),
+            context: self.context.settings().unwrap_or_default(),
             ..RelaySettings::default()
         }
     }
 
     pub(super) fn check(&self) -> Result<()> {
+        relay_tools::tools(&self.tools)?;
+        self.context.settings()?;
         if self.route.len() > limits::ROUTES_MAX {
             bail!("relay.route has more than {} entries", limits::ROUTES_MAX);
         }
@@ -76,6 +95,7 @@ impl RelayConfig {
             route.check().with_context(|| format!("[[relay.route]] number {}", index + 1))?;
         }
         self.approvals.check()?;
+        self.outbox.check()?;
         if self.keep_bodies_days < 0 || self.keep_keys_days < 1 {
             bail!("relay.keep_bodies_days must be at least 0 and relay.keep_keys_days at least 1");
         }

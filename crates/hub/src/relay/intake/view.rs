@@ -51,7 +51,8 @@ impl DeliveryView {
     }
 
     pub(super) fn brief(&self) -> String {
-        let times = if self.copies > 1 { format!(" ({} times)", self.copies) } else { String::new() };
+        let times =
+            if self.copies > 1 { format!(" ({} times)", self.copies) } else { String::new() };
         let place = match (self.thread_id, self.seq) {
             (Some(thread), Some(seq)) => format!(" in {thread} #{seq}"),
             _ => String::new(),

@@ -11,7 +11,7 @@ pub use context::ContextSettings;
 pub use intake::{IntakeSettings, RelayRoute, RouteTarget};
 pub use memory::MemorySettings;
 pub use outbox::OutboxSettings;
-pub use tools::ToolSettings;
+pub use tools::{ToolRule, ToolSettings, UnknownWay, Way};
 
 /// What an operator chooses about the relay.
 #[derive(Clone, Debug, Default)]

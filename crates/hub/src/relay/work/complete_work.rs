@@ -10,7 +10,7 @@ use super::{life, submit};
 use crate::call::Call;
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Quota, Route};
-use crate::relay::{TOOLSET, hooks};
+use crate::relay::{TOOLSET, approvals, hooks};
 
 /// Finish work that you pulled, with what you say in its thread and what you want done at a service. All
 /// of it happens together or not at all. Saying the same again gets the same answer; with an old fence
@@ -56,7 +56,8 @@ impl Operation for CompleteWork {
             actions: self.actions,
             parks,
             caller: call.shared_caller(),
-            means: submit::means(&call.hub).await?,
+            means: approvals::means(&call.hub).await?,
+            entropy: call.hub.entropy(),
             now: call.now(),
         };
         let completed = call.write(move |tx| completion.run(tx)).await?;

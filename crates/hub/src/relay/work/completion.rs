@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use protocol::limits::{self as all_limits, relay as limits};
 use protocol::relay::{Envelope, MemoryUpdate, WorkState, channel, cite, envelope_role};
 use protocol::{
@@ -13,11 +15,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{ReplyTo, ThreadRow, Tx, WorkRow};
 
-use super::submit::{self, Means, Submission, Submitted};
 use super::life;
+use super::submit::{self, Submission};
 use crate::call::Change;
+use crate::clock::Entropy;
 use crate::error::{Checked, Error, Result};
 use crate::relay::append::{NewEnvelope, append};
+use crate::relay::approvals::{Means, Submitted};
 
 /// Something that an agent says in the thread.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -102,6 +106,7 @@ pub(super) struct Completion {
     pub(super) parks: bool,
     pub(super) caller: Arc<Caller>,
     pub(super) means: Means,
+    pub(super) entropy: Arc<dyn Entropy>,
     pub(super) now: Timestamp,
     /// What is said, in a few bytes, to know it again.
     pub(super) digest: String,
@@ -140,9 +145,8 @@ pub(super) fn check(replies: &[Reply], actions: &[ActionWish]) -> Result<()> {
         let field = format!("actions[{index}]");
         validate::message_body(&action.text).field(&format!("{field}.text"))?;
         if action.text.len() > limits::ACTION_TEXT_BYTES_MAX {
-            let reason =
-                format_args!("must have at most {} bytes", limits::ACTION_TEXT_BYTES_MAX);
-            return Err(Error::invalid(&format!("{field}.text"), reason));
+            let reason = format_args!("must have at most {} bytes", limits::ACTION_TEXT_BYTES_MAX);
+            return Err(Error::invalid(format!("{field}.text"), reason));
         }
         if let Some(why) = &action.why {
             validate::without_nul(why).field(&format!("{field}.why"))?;
@@ -156,7 +160,7 @@ pub(super) fn check(replies: &[Reply], actions: &[ActionWish]) -> Result<()> {
 fn check_cites(field: &str, text_field: &str, text: &str, refs: &[String]) -> Result<()> {
     if refs.len() > limits::RETRIEVAL_REFS_MAX {
         let reason = format_args!("must be at most {}", limits::RETRIEVAL_REFS_MAX);
-        return Err(Error::invalid(&format!("{field}.retrieval_refs"), reason));
+        return Err(Error::invalid(format!("{field}.retrieval_refs"), reason));
     }
     for (place, id) in refs.iter().enumerate() {
         let field = format!("{field}.retrieval_refs[{place}]");
@@ -168,7 +172,7 @@ fn check_cites(field: &str, text_field: &str, text: &str, refs: &[String]) -> Re
     }
     let marks: Vec<String> = missing.iter().map(|id| format!("[[ref:{id}]]")).collect();
     Err(Error::invalid_hint(
-        &format!("{field}.{text_field}"),
+        format!("{field}.{text_field}"),
         format_args!("does not cite {}", missing.join(", ")),
         format!("write {} where the text leans on it, or leave the ref out", marks.join(" ")),
     ))
@@ -177,8 +181,7 @@ fn check_cites(field: &str, text_field: &str, text: &str, refs: &[String]) -> Re
 /// What is said, in a few bytes.
 pub(super) fn digest_of(replies: &[Reply], actions: &[ActionWish], parks: bool) -> String {
     let said = serde_json::json!([replies, actions, parks]).to_string();
-    let digest = digest(&SHA256, said.as_bytes());
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    URL_SAFE_NO_PAD.encode(digest(&SHA256, said.as_bytes()))
 }
 
 impl Completion {
@@ -269,7 +272,8 @@ impl Completion {
             };
             let appended = append(tx, thread, &new, self.now)?;
             if let Some(update) = &reply.memory_update {
-                submit::remember(tx, thread, &self.caller, update, self.now)?;
+                let who = (&*thread, &*self.caller);
+                submit::remember(tx, who, update, &*self.entropy, self.now)?;
             }
             replied.push(RepliedView { message_id: appended.message_id, seq: appended.seq });
         }
@@ -285,20 +289,16 @@ impl Completion {
     ) -> Result<Vec<SubmittedView>> {
         let mut submitted = Vec::with_capacity(self.actions.len());
         for wish in &self.actions {
-            let citations = submit::citations(tx, &work.workspace, &wish.retrieval_refs)?;
             let submission = Submission {
                 thread,
                 task: work.task,
                 work_row: work.row,
                 agent: &self.caller.agent_id,
                 wish,
-                citations,
                 now: self.now,
             };
             let view = match submit::submit(tx, &self.means, &submission)? {
-                Submitted::Proposed(id) => {
-                    SubmittedView { proposal_id: Some(id), outbox_id: None }
-                }
+                Submitted::Proposed(id) => SubmittedView { proposal_id: Some(id), outbox_id: None },
                 Submitted::Queued(id) => SubmittedView { proposal_id: None, outbox_id: Some(id) },
             };
             submitted.push(view);
@@ -308,7 +308,10 @@ impl Completion {
 }
 
 impl Serialize for Completed {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
         self.output.serialize(serializer)
     }
 }

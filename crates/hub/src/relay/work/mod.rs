@@ -13,10 +13,13 @@ mod submit;
 mod view;
 
 pub use complete_work::CompleteWork;
+pub use completion::{ActionWish, CompleteWorkOutput, RepliedView, Reply, SubmittedView};
 pub use extend_work::ExtendWork;
+pub use item::WorkItem;
 pub use list_work::ListWork;
 pub use pull_work::PullWork;
 pub use release_work::ReleaseWork;
+pub use view::WorkView;
 
 pub(crate) use depths::{count_dead, count_depths};
 pub(crate) use life::reap;

@@ -14,6 +14,8 @@ mod refusals;
 #[cfg(test)]
 mod resources;
 #[cfg(test)]
+mod review;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod stream;

@@ -84,12 +84,21 @@ async fn the_right_to_decide_is_given_away_at_the_operators_terminal_alone() {
 }
 
 #[tokio::test]
-async fn only_its_agent_revises_a_proposal() {
+async fn another_agent_neither_revises_a_proposal_nor_takes_it_back() {
     let world = World::new().await;
     let id = world.propose("x").await;
     let input = json!({ "proposal_id": id, "text": "y" });
-    let code = world.hub.code(&operator(), "revise_proposal", input.clone()).await;
-    assert_eq!(code, "INSUFFICIENT_AUTHORITY");
+    let add = json!({ "thread_id": world.thread, "participants": ["other"] });
+    world.hub.ok(&operator(), "add_participants", add).await;
+    let other = caller("other", Role::Worker);
+    for operation in ["revise_proposal", "withdraw_proposal"] {
+        let mut input = input.clone();
+        if operation == "withdraw_proposal" {
+            input = json!({ "proposal_id": id });
+        }
+        let code = world.hub.code(&other, operation, input).await;
+        assert_eq!(code, "INSUFFICIENT_AUTHORITY", "{operation}");
+    }
     assert_eq!(world.hub.ok(&agent(), "revise_proposal", input.clone()).await["version"], 2);
     // The same draft once more is the same draft.
     assert_eq!(world.hub.ok(&agent(), "revise_proposal", input).await["version"], 2);
@@ -98,5 +107,21 @@ async fn only_its_agent_revises_a_proposal() {
         world.hub.ok(&operator(), "withdraw_proposal", withdraw).await["state"],
         "withdrawn"
     );
+    world.hub.stop().await;
+}
+
+#[tokio::test]
+async fn whoever_could_press_buttons_for_others_is_connected_behind_the_passphrase() {
+    let world = World::new().await;
+    let stored = json!({ "rounds": 600_000, "salt": "", "digest": "", "set_at": "" }).to_string();
+    let written: Result<(), store::StoreError> =
+        world.hub.hub.store.write(move |tx| tx.set_fact("approvals_passphrase", &stored)).await;
+    written.unwrap();
+    for input in [json!({ "service": "slack" }), json!({ "service": "slack", "name": "mine" })] {
+        let error = world.hub.call(&operator(), "add_link", input).await.unwrap_err();
+        assert_eq!(error.code().name(), "INSUFFICIENT_AUTHORITY");
+        assert!(error.to_string().contains("passphrase"), "{error}");
+    }
+    world.hub.ok(&operator(), "add_link", json!({ "service": "github" })).await;
     world.hub.stop().await;
 }

@@ -120,6 +120,11 @@ fn sample(operation: &str, thread: &str) -> Value {
         } }),
         "list_deliveries" | "test_link" => json!({ "name": "quiet" }),
         "replay_delivery" => json!({ "delivery_id": "dlv_x" }),
+        "propose_action" => json!({ "thread_id": "th_x", "action": { "text": "x" } }),
+        "revise_proposal" => json!({ "proposal_id": "prop_x", "text": "x" }),
+        "withdraw_proposal" | "get_proposal" | "decide_proposal" => {
+            json!({ "proposal_id": "prop_x" })
+        }
         // Work and the outbox.
         "pull_work" => json!({ "wait_ms": 0 }),
         "extend_work" | "complete_work" => json!({ "work_id": "work_x", "fence": 1 }),

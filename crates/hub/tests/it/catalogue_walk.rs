@@ -394,6 +394,44 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: OPERATOR,
         input: |o| json!({ "name": o.link }),
     },
+    // What humans decide.
+    Row {
+        operation: "propose_action",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "thread_id": o.thread, "action": { "text": "hello" } }),
+    },
+    Row {
+        operation: "revise_proposal",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "proposal_id": o.proposal, "text": "other" }),
+    },
+    Row {
+        operation: "withdraw_proposal",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "proposal_id": o.proposal }),
+    },
+    Row {
+        operation: "list_proposals",
+        about: About::OwnWorkspace,
+        roles: EVERYONE,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "get_proposal",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "proposal_id": o.proposal }),
+    },
+    Row {
+        // No role decides by itself: it takes a token that was issued behind the passphrase.
+        operation: "decide_proposal",
+        about: About::Thread,
+        roles: &[],
+        input: |o| json!({ "proposal_id": o.proposal, "version": 1, "decision": "reject" }),
+    },
     // The relay: work for agents, and what leaves for services.
     Row {
         operation: "pull_work",
@@ -523,6 +561,8 @@ pub(crate) struct Objects {
     wake: String,
     /// Something that the link's service said.
     delivery: String,
+    /// Something that the participant wants to do at the link's service.
+    proposal: String,
     /// Work that the participant has taken.
     work: String,
     /// An action that waits to be sent.
@@ -578,6 +618,7 @@ impl Objects {
         let wake = text(&hub.ok(&by, "trigger_participant", input).await, "wake_id");
         let tried = hub.ok(&owner, "test_link", json!({ "name": link })).await;
         let delivery = text(&tried["taken"][0], "delivery_id");
+        let proposal = propose(hub, &by, &thread, &link).await;
         let work = text(&take_work(hub, &by, &link).await, "work_id");
         let outbox = queue_action(hub, workspace, link.clone()).await;
         let tool_call = asked_tool(hub, &by, &thread).await;
@@ -598,6 +639,7 @@ impl Objects {
             participant,
             wake,
             delivery,
+            proposal,
             work,
             outbox,
             tool_call,
@@ -620,12 +662,36 @@ impl Objects {
             participant: agent.to_owned(),
             wake: "wk_01JXYZ0000000000000000000".to_owned(),
             delivery: "dlv_01JXYZ0000000000000000000".to_owned(),
+            proposal: "prop_01JXYZ0000000000000000000".to_owned(),
             work: "work_01JXYZ0000000000000000000".to_owned(),
             outbox: "out_01JXYZ0000000000000000000".to_owned(),
             tool_call: "call_01JXYZ0000000000000000000".to_owned(),
             memory: "mem_01JXYZ0000000000000000000".to_owned(),
         }
     }
+}
+
+/// Lets a thread stand for something at a link's service, and has an agent propose to answer there.
+async fn propose(hub: &TestHub, by: &Arc<Caller>, thread: &str, link: &str) -> String {
+    let (workspace, link) = (by.workspace_id.clone(), link.to_owned());
+    let (id, agent) = (thread.parse().unwrap(), by.agent_id.clone());
+    let stands: Result<(), store::StoreError> = hub
+        .hub
+        .store
+        .write(move |tx| {
+            let thread_row = tx.thread(id, &agent)?.unwrap().thread.row;
+            let link_row = tx.link(&workspace, &link)?.unwrap().row;
+            let (key, channel) = (format!("quiet:{thread_row}"), "quiet".to_owned());
+            let address = "{}".to_owned();
+            let new =
+                store::RelayThreadRow { thread_row, link_row, key, channel, url: None, address };
+            tx.insert_relay_thread(&new)
+        })
+        .await;
+    stands.unwrap();
+    let input = json!({ "thread_id": thread, "action": { "text": "canary" } });
+    let made = hub.ok(by, "propose_action", input).await;
+    made["proposal_id"].as_str().unwrap().to_owned()
 }
 
 /// Takes the work that a link's trial made, with a fence of 1.
@@ -741,8 +807,7 @@ async fn a_foreign_object_answers_exactly_like_a_missing_one() {
         let (missing_code, missing) = outcome(&hub, &by, row, &Objects::missing(&agent)).await;
         let expected = match (row.roles.contains(&role), row.about) {
             (false, _) => ("FORBIDDEN", "FORBIDDEN"),
-            (true, About::Thread | About::Token | About::Wake | About::Work) => {
-            (true, About::Thread | About::Token | About::Wake | About::Memory) => {
+            (true, About::Thread | About::Token | About::Wake | About::Work | About::Memory) => {
                 ("NOT_FOUND", "NOT_FOUND")
             }
             (true, About::Chat) => (not_found(row), not_found(row)),

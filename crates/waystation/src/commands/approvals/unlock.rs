@@ -73,6 +73,11 @@ async fn try_one(hub: &mut Client, passphrase: &Secret<String>) -> Result<(), Cl
     }
 }
 
+/// Whether a refusal can be lifted by unlocking this terminal.
+pub(crate) fn is_asked_for(error: &ClientError) -> bool {
+    code(error) == Some(WRONG)
+}
+
 fn code(error: &ClientError) -> Option<&str> {
     match error {
         ClientError::Refused(body) => body.get("code").and_then(Value::as_str),

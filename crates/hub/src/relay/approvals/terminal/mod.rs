@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use protocol::limits::approvals as limits;
+use protocol::relay::channel;
 use protocol::{Caller, Scope, Secret, Timestamp};
 use store::Tx;
 use tokio::task::spawn_blocking;
@@ -19,9 +20,10 @@ use self::passphrase::{Stored, Wrong};
 use self::process::TerminalId;
 use super::state::Approvals;
 use crate::audit::Commitment;
-use crate::call::{Change, Identity};
+use crate::call::{Call, Change, Identity};
 use crate::error::{Error, Result};
 use crate::hub::Hub;
+use crate::relay::settings::Asking;
 
 /// Who does it, in the audit trail.
 const ACTOR: &str = "operator";
@@ -103,6 +105,25 @@ pub async fn standing(hub: &Arc<Hub>, pid: i32) -> Result<Standing> {
         is_unlocked: hub.approvals.jti_of(pid, hub.now()).is_some(),
         refusal: process::terminal_of(pid).err().map(|refused| Error::from(refused).to_string()),
     })
+}
+
+/// Where people decide through a service, whoever holds its secrets could decide for them. So once there
+/// is a passphrase, such a link is connected at an unlocked terminal alone.
+pub(crate) async fn guard_link(call: &Call, service: &str) -> Result<()> {
+    let settings = &call.hub.settings.relay.approvals;
+    let asks = |asking: &Asking| !asking.approvers.is_empty() || !asking.escalate_to.is_empty();
+    let decides = asks(&settings.asking) || settings.rules.iter().any(|rule| asks(&rule.asking));
+    let is_at_terminal = call.hub.approvals.is_at_terminal(call.caller(), call.now());
+    if service != channel::SLACK || !decides || is_at_terminal {
+        return Ok(());
+    }
+    match call.hub.store.read(Stored::read).await? {
+        None => Ok(()),
+        Some(_) => Err(Error::InsufficientAuthority(format!(
+            "people decide through {service}, so connecting it takes the operator's passphrase: type \
+             `waystation link add {service}` at the prompt of your own terminal"
+        ))),
+    }
 }
 
 /// Unlocks the terminal of a process, if the passphrase is right.

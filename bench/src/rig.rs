@@ -12,7 +12,7 @@ use hub::{Catalogue, Clock, Hub, Input, Parts, Rate, Settings, SystemClock, Syst
 use protocol::{Caller, Role, Timestamp};
 use ring::rand::SystemRandom;
 use serde_json::{Value, json};
-use store::{ContainmentIndex, SearchIndex, Store};
+use store::{ContainmentIndex, MemoryIndex, SearchIndex, Store};
 use tokio_util::sync::CancellationToken;
 
 /// Agents that post, each with a token and a connection of its own.
@@ -49,7 +49,9 @@ impl Rig {
             revocations: Arc::default(),
             search: SearchIndex::open(folder)?,
             containment: ContainmentIndex::open(folder, 2)?,
+            memory: MemoryIndex::open(folder)?,
             seal_key: SealKey::open(&folder.join("keys"), &SystemRandom::new())?,
+            model: None,
             links: LinkParts::without_services(&folder.join("keys"), &SystemRandom::new())?,
         });
         Ok(Self { hub, catalogue: Arc::new(hub::catalogue()), duties })
@@ -135,6 +137,7 @@ pub(crate) fn caller(name: &str, role: Role) -> Arc<Caller> {
         session_id: format!("session-of-{name}"),
         scopes: role.default_scopes(),
         chats: protocol::chat::ChatGrant::All,
+        toolsets: None,
         jti: "jti_01JXYZ0000000000000000000A".to_owned(),
         iat: Timestamp::from_ms(0),
         exp: Timestamp::from_ms(i64::MAX),

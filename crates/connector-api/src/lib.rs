@@ -11,6 +11,7 @@ mod hook;
 mod import;
 mod inbound;
 mod link;
+pub mod model;
 mod outbound;
 pub mod toolkit;
 

@@ -8,6 +8,7 @@ mod foreign;
 mod form;
 pub mod github;
 mod markdown;
+pub mod model;
 mod moment;
 pub mod openproject;
 mod outcome;

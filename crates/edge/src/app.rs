@@ -5,7 +5,9 @@ use std::sync::Arc;
 use hub::identity::Verifier;
 use hub::{Catalogue, Hub};
 use parking_lot::Mutex;
-use protocol::limits::links::{HOOKS_IN_FLIGHT_MAX, HOOKS_PER_MINUTE, HOOKS_REFUSED_PER_MINUTE};
+use protocol::limits::links::{
+    HOOK_BYTES_MIN, HOOKS_BYTES_IN_FLIGHT_MAX, HOOKS_PER_MINUTE, HOOKS_REFUSED_PER_MINUTE,
+};
 use protocol::{Timestamp, limits};
 use tokio::sync::Semaphore;
 
@@ -25,6 +27,7 @@ pub struct App {
     /// How the listener is reached.
     pub web: Arc<WebSettings>,
     pub(crate) openapi: Arc<str>,
+    pub(crate) envelope_schema: Arc<str>,
     /// Wrong tokens cost time: whoever guesses many is answered slowly.
     pub(crate) failures: Arc<Visits>,
     pub(crate) hooks: Arc<Hooks>,
@@ -36,6 +39,7 @@ pub struct App {
 pub(crate) struct Hooks {
     pub(crate) all: Visits,
     pub(crate) refused: Visits,
+    /// One for each [`HOOK_BYTES_MIN`] that a request may have.
     pub(crate) places: Semaphore,
 }
 
@@ -44,7 +48,7 @@ impl Default for Hooks {
         Self {
             all: Visits::up_to(HOOKS_PER_MINUTE),
             refused: Visits::up_to(HOOKS_REFUSED_PER_MINUTE),
-            places: Semaphore::new(HOOKS_IN_FLIGHT_MAX),
+            places: Semaphore::new(HOOKS_BYTES_IN_FLIGHT_MAX / HOOK_BYTES_MIN),
         }
     }
 }
@@ -82,6 +86,7 @@ impl App {
             shares: Arc::new(Shares::new(web.fairness)),
             web: Arc::new(web),
             openapi: openapi.into(),
+            envelope_schema: protocol::relay::schema::envelope().to_string().into(),
             failures: Arc::new(Visits::up_to(limits::AUTH_FAILURES_PER_MINUTE)),
             hooks: Arc::default(),
             last_ready: Arc::default(),

@@ -28,11 +28,12 @@ pub(crate) async fn receive(
     let peer = request.extensions().get::<Peer>().copied();
     if let Some(Peer(address)) = peer
         && (app.hooks.refused.is_used_up(address, app.hub.now())
-            || app.hooks.all.count(address, app.hub.now()))
+            // Behind a proxy on this machine everyone has the same address.
+            || (app.hooks.all.count(address, app.hub.now()) && !address.is_loopback()))
     {
         return busy(&app, ErrorCode::RateLimited, "too many requests came from this address");
     }
-    let Ok(_place) = app.hooks.places.try_acquire() else {
+    let Ok(_places) = app.hooks.places.try_acquire_many(size(&request)) else {
         return busy(&app, ErrorCode::Overloaded, "the hub has too much to do right now");
     };
     let (parts, body) = request.into_parts();
@@ -72,6 +73,14 @@ pub(crate) async fn receive(
         }
         _ => plain(StatusCode::INTERNAL_SERVER_ERROR, ""),
     }
+}
+
+/// How many places a request takes: as many as its length needs, where it says one.
+fn size(request: &Request) -> u32 {
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
+    let bytes = length.unwrap_or(limits::HOOK_BYTES_MAX).min(limits::HOOK_BYTES_MAX);
+    u32::try_from(bytes.div_ceil(limits::HOOK_BYTES_MIN).max(1)).unwrap_or(u32::MAX)
 }
 
 /// The request as a connector wants it; `None` when it is larger than anything a service sends.

@@ -47,6 +47,7 @@ pub fn router(app: &App) -> Router {
         .route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .route("/v1/openapi.json", get(rest::openapi_document))
+        .route("/v1/schemas/envelope.json", get(rest::envelope_schema))
         .route("/.well-known/oauth-protected-resource", get(auth::resource_metadata))
         .route("/.well-known/oauth-protected-resource/mcp", get(auth::resource_metadata))
         .fallback(status::no_such_route)

@@ -102,6 +102,10 @@ pub async fn serve(
     connections.drain().await;
 }
 
+/// The process at the other end of the private socket, as the kernel knows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LocalProcess(pub(crate) i32);
+
 /// The address at the other end of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) IpAddr);
@@ -221,14 +225,20 @@ impl Connections {
     }
 
     /// Serves one connection of any kind; what is held is let go when it ends.
-    pub(crate) fn start<S>(&mut self, stream: S, router: Router, held: impl Send + 'static)
-    where
+    pub(crate) fn start<S>(
+        &mut self,
+        stream: S,
+        process: Option<LocalProcess>,
+        router: Router,
+        held: impl Send + 'static,
+    ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
         self.tasks.spawn(async move {
             let _held = held;
-            run(builder, watcher, stream, router, Client::default()).await;
+            let client = Client { process, ..Client::default() };
+            run(builder, watcher, stream, router, client).await;
         });
     }
 
@@ -247,11 +257,12 @@ impl Connections {
 struct Client {
     remote: Option<(Peer, Holder)>,
     names: Option<Arc<CertificateNames>>,
+    process: Option<LocalProcess>,
 }
 
 impl Client {
     fn at(peer: Peer) -> Self {
-        Self { remote: Some((peer, Holder::default())), names: None }
+        Self { remote: Some((peer, Holder::default())), ..Self::default() }
     }
 }
 
@@ -273,6 +284,9 @@ async fn run<S>(
         }
         if let Some(names) = &client.names {
             extensions.insert(Arc::clone(names));
+        }
+        if let Some(process) = client.process {
+            extensions.insert(process);
         }
         request
     });

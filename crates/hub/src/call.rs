@@ -182,6 +182,7 @@ impl Identity {
             session_id: String::new(),
             scopes: Scopes::default(),
             chats: ChatGrant::None,
+            toolsets: None,
             jti: String::new(),
             iat: now,
             exp: now,

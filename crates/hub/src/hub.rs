@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use connector_api::model::SharedModel;
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
-use store::{ContainmentIndex, SearchIndex, Store, StoreError};
+use store::{ContainmentIndex, MemoryIndex, SearchIndex, Store, StoreError};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -16,8 +17,13 @@ use crate::duties::{self, Duties};
 use crate::identity::{KeyRing, Revocations};
 use crate::links::{Intake, LinkParts, Links};
 use crate::live::Live;
+use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
+use crate::relay::RelaySettings;
+use crate::relay::approvals::Approvals;
+use crate::relay::outbox::Outbox;
+use crate::relay::tools::Tools;
 use crate::wakes::request::Means;
 use crate::wakes::{WakeSettings, Wakes};
 
@@ -38,6 +44,8 @@ pub struct Settings {
     pub zone: jiff::tz::TimeZone,
     /// How agents are woken.
     pub wake: WakeSettings,
+    /// Webhooks in, work for agents, answers out.
+    pub relay: RelaySettings,
 }
 
 impl Default for Settings {
@@ -50,6 +58,7 @@ impl Default for Settings {
             idempotency_window_ms: None,
             zone: jiff::tz::TimeZone::UTC,
             wake: WakeSettings::default(),
+            relay: RelaySettings::default(),
         }
     }
 }
@@ -74,8 +83,12 @@ pub struct Parts {
     pub search: SearchIndex,
     /// The index of what chats contain.
     pub containment: ContainmentIndex,
+    /// The view of what is remembered and of documents.
+    pub memory: MemoryIndex,
     /// What links are made of.
     pub links: LinkParts,
+    /// The model that writes and embeds, where one is configured.
+    pub model: Option<SharedModel>,
 }
 
 /// The hub itself.
@@ -91,7 +104,7 @@ pub struct Hub {
     /// Its links, and how each is doing.
     pub links: Links,
     /// What it counts.
-    pub metrics: Metrics,
+    pub metrics: Arc<Metrics>,
     /// What its operator chose.
     pub settings: Settings,
     /// Ends when the hub is about to stop: long polls return what they have.
@@ -100,8 +113,18 @@ pub struct Hub {
     pub keys: Arc<KeyRing>,
     /// Tokens that are refused before their time.
     pub revocations: Arc<Revocations>,
+    /// The model that writes and embeds, where one is configured.
+    pub model: Option<SharedModel>,
+    /// What is remembered, and documents.
+    pub memory: Memory,
+    /// The tools that agents call.
+    pub tools: Arc<Tools>,
     /// Who waits for wakes.
     pub(crate) wakes: Arc<Wakes>,
+    /// What it keeps in mind about proposals: bells, counts, unlocked terminals.
+    pub approvals: Approvals,
+    /// What is sent to services, and which of them are left alone.
+    pub(crate) outbox: Outbox,
     pub(crate) sealer: Sealer,
     pub(crate) audit_bell: Arc<Notify>,
     pub(crate) places: Semaphore,
@@ -116,9 +139,11 @@ impl Hub {
     /// Starts the hub on an open store, and its duties.
     pub fn start(parts: Parts) -> (Arc<Self>, Duties) {
         let Parts { store, settings, clock, entropy, keys, revocations, .. } = parts;
-        let Parts { seal_key, search, containment, links, .. } = parts;
+        let Parts { seal_key, search, containment, memory, links, model, .. } = parts;
+        let memory = Memory::new(memory, links.vault.token_key());
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let (live, audit_bell) = (Arc::<Live>::default(), Arc::<Notify>::default());
+        let metrics = Arc::<Metrics>::default();
         let intake = Intake {
             store: store.clone(),
             live: Arc::clone(&live),
@@ -126,19 +151,26 @@ impl Hub {
             entropy: Arc::clone(&entropy),
             audit_bell: Arc::clone(&audit_bell),
             expiry_bell: Notify::new(),
+            metrics: Arc::clone(&metrics),
+            settings: Arc::new(settings.relay.intake.clone()),
         };
         let name = format!("hub_{}", fresh_uid(&*entropy, clock.now()));
         let hub = Arc::new(Self {
             sealer: Sealer::new(store.clone(), seal_key),
             store,
             live,
-            metrics: Metrics::default(),
+            metrics,
             quotas: Quotas::new(settings.posts, settings.calls),
             settings,
             stopping: CancellationToken::new(),
+            model,
+            tools: Arc::default(),
             wakes: Arc::default(),
+            approvals: Approvals::default(),
+            outbox: Outbox::default(),
             search,
             containment,
+            memory,
             links: Links::new(links, intake, name),
             audit_bell,
             places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
@@ -149,6 +181,7 @@ impl Hub {
             clock,
             entropy,
         });
+        hub.links.belong_to(&hub);
         let mut duties = Duties::default();
         duties::start(&hub, &mut duties, entries);
         (hub, duties)
@@ -162,9 +195,10 @@ impl Hub {
             tracing::error!(%error, "the newest audit entries are not sealed; the next start seals them");
         }
         let (store, search) = (self.store.clone(), self.search.clone());
-        let containment = self.containment.clone();
+        let (containment, memory) = (self.containment.clone(), self.memory.index.clone());
         let close = move || {
             search.close();
+            memory.close();
             containment.close();
             store.close();
         };
@@ -182,7 +216,7 @@ impl Hub {
     /// Everything the hub counts, in the Prometheus text format.
     #[expect(clippy::cast_precision_loss, reason = "these counts are far below 2^52")]
     pub fn metrics_text(&self) -> String {
-        self.metrics.render(&[
+        let mut text = self.metrics.render(&[
             (
                 "waystation_writes_waiting",
                 "Changes waiting for the writer.",
@@ -193,7 +227,14 @@ impl Hub {
                 "Threads watched by live readers.",
                 self.live.watchers() as f64,
             ),
-        ])
+            (
+                "waystation_outbox_silent_places",
+                "Places that do not answer and are left alone.",
+                self.outbox.silent_places(self.now()) as f64,
+            ),
+        ]);
+        text.push_str(&self.approvals.metrics_text(self.now()));
+        text
     }
 
     /// The moment it is.

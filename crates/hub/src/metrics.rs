@@ -16,7 +16,30 @@ const BUCKETS: [f64; 12] =
 pub struct Metrics {
     operations: RwLock<BTreeMap<&'static str, Box<Series>>>,
     outcomes: RwLock<BTreeMap<(&'static str, &'static str), Box<AtomicU64>>>,
+    counters: Families<AtomicU64>,
+    timings: Families<Series>,
+    gauges: RwLock<BTreeMap<(&'static str, &'static str), Vec<Gauge>>>,
 }
+
+/// A number that goes up and down, and what it is told apart by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gauge {
+    labels: String,
+    number: i64,
+}
+
+impl Gauge {
+    /// A number with its labels.
+    pub fn new(labels: &[(&str, &str)], number: i64) -> Self {
+        Self { labels: spell(labels), number }
+    }
+}
+
+/// Families of measurements: the name, its help, and the labels that tell its members apart.
+type Families<V> = RwLock<BTreeMap<(&'static str, &'static str), BTreeMap<String, Box<V>>>>;
+
+/// Members that one family may have; what would be one more is not counted.
+const MEMBERS_MAX: usize = 1_000;
 
 #[derive(Default)]
 struct Series {
@@ -25,28 +48,69 @@ struct Series {
     sum_us: AtomicU64,
 }
 
+impl Series {
+    fn observe(&self, took: Duration) {
+        let seconds = took.as_secs_f64();
+        for (bucket, _) in self.buckets.iter().zip(BUCKETS).filter(|(_, le)| seconds <= *le) {
+            bucket.fetch_add(1, Ordering::Relaxed);
+        }
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.sum_us.fetch_add(us, Ordering::Relaxed);
+    }
+
+    /// Its lines, as a histogram.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a sum of microseconds is shown, not reckoned with"
+    )]
+    fn render(&self, name: &str, labels: &str, line: &mut dyn FnMut(std::fmt::Arguments<'_>)) {
+        for (bucket, le) in self.buckets.iter().zip(BUCKETS) {
+            let count = bucket.load(Ordering::Relaxed);
+            line(format_args!("{name}_bucket{{{labels},le=\"{le}\"}} {count}\n"));
+        }
+        let count = self.count.load(Ordering::Relaxed);
+        let sum = self.sum_us.load(Ordering::Relaxed) as f64 / 1e6;
+        line(format_args!("{name}_bucket{{{labels},le=\"+Inf\"}} {count}\n"));
+        line(format_args!("{name}_sum{{{labels}}} {sum}\n"));
+        line(format_args!("{name}_count{{{labels}}} {count}\n"));
+    }
+}
+
 impl Metrics {
+    /// Counts something by its labels: `count("waystation_x_total", "What it is.", &[("channel", "slack")], 1)`.
+    pub fn count(&self, name: &'static str, help: &'static str, labels: &[(&str, &str)], by: u64) {
+        member(&self.counters, (name, help), labels, |count| {
+            count.fetch_add(by, Ordering::Relaxed);
+        });
+    }
+
+    /// Takes the time of something by its labels, into a histogram.
+    pub fn time(
+        &self,
+        name: &'static str,
+        help: &'static str,
+        labels: &[(&str, &str)],
+        took: Duration,
+    ) {
+        member(&self.timings, (name, help), labels, |series| series.observe(took));
+    }
+
+    /// Says how all numbers of a family stand now; what is not named is gone.
+    pub fn set(&self, name: &'static str, help: &'static str, mut all: Vec<Gauge>) {
+        all.truncate(MEMBERS_MAX);
+        self.gauges.write().insert((name, help), all);
+    }
+
     /// Counts one call of an operation.
     pub fn observe(&self, operation: &'static str, outcome: &'static str, took: Duration) {
-        with(&self.operations, operation, |series| {
-            let seconds = took.as_secs_f64();
-            for (bucket, _) in series.buckets.iter().zip(BUCKETS).filter(|(_, le)| seconds <= *le) {
-                bucket.fetch_add(1, Ordering::Relaxed);
-            }
-            series.count.fetch_add(1, Ordering::Relaxed);
-            let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-            series.sum_us.fetch_add(us, Ordering::Relaxed);
-        });
+        with(&self.operations, operation, |series| series.observe(took));
         with(&self.outcomes, (operation, outcome), |count| {
             count.fetch_add(1, Ordering::Relaxed);
         });
     }
 
     /// Everything, in the Prometheus text format; `gauges` are added at the end.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a sum of microseconds is shown, not reckoned with"
-    )]
     pub fn render(&self, gauges: &[(&str, &str, f64)]) -> String {
         let mut text = String::from(
             "# HELP waystation_calls_total Calls of operations by outcome.\n\
@@ -66,22 +130,58 @@ impl Metrics {
              # TYPE waystation_call_seconds histogram\n"
         ));
         for (operation, series) in self.operations.read().iter() {
-            let name = format!("waystation_call_seconds_bucket{{operation=\"{operation}\",le=");
-            for (bucket, le) in series.buckets.iter().zip(BUCKETS) {
-                line(format_args!("{name}\"{le}\"}} {}\n", bucket.load(Ordering::Relaxed)));
+            let labels = format!("operation=\"{operation}\"");
+            series.render("waystation_call_seconds", &labels, &mut line);
+        }
+        for ((name, help), members) in self.counters.read().iter() {
+            line(format_args!("# HELP {name} {help}\n# TYPE {name} counter\n"));
+            for (labels, count) in members {
+                let count = count.load(Ordering::Relaxed);
+                line(format_args!("{name}{{{labels}}} {count}\n"));
             }
-            let count = series.count.load(Ordering::Relaxed);
-            let sum = series.sum_us.load(Ordering::Relaxed) as f64 / 1e6;
-            line(format_args!("{name}\"+Inf\"}} {count}\n"));
-            line(format_args!("waystation_call_seconds_sum{{operation=\"{operation}\"}} {sum}\n"));
-            line(format_args!(
-                "waystation_call_seconds_count{{operation=\"{operation}\"}} {count}\n"
-            ));
+        }
+        for ((name, help), members) in self.timings.read().iter() {
+            line(format_args!("# HELP {name} {help}\n# TYPE {name} histogram\n"));
+            for (labels, series) in members {
+                series.render(name, labels, &mut line);
+            }
+        }
+        for ((name, help), members) in self.gauges.read().iter() {
+            line(format_args!("# HELP {name} {help}\n# TYPE {name} gauge\n"));
+            for Gauge { labels, number } in members {
+                line(format_args!("{name}{{{labels}}} {number}\n"));
+            }
         }
         for (name, help, value) in gauges {
             line(format_args!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n"));
         }
         text
+    }
+}
+
+/// `channel="slack",outcome="sent"`.
+fn spell(labels: &[(&str, &str)]) -> String {
+    let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
+    let labels: Vec<String> =
+        labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    labels.join(",")
+}
+
+/// The member of a family with these labels; made where there is room for one more.
+fn member<V: Default>(
+    families: &Families<V>,
+    family: (&'static str, &'static str),
+    labels: &[(&str, &str)],
+    f: impl Fn(&V),
+) {
+    let labels = spell(labels);
+    if let Some(value) = families.read().get(&family).and_then(|members| members.get(&labels)) {
+        return f(value);
+    }
+    let mut families = families.write();
+    let members = families.entry(family).or_default();
+    if members.len() < MEMBERS_MAX || members.contains_key(&labels) {
+        f(members.entry(labels).or_default());
     }
 }
 
@@ -106,5 +206,27 @@ mod tests {
         );
         assert!(text.contains("le=\"0.0025\"} 0\n") && text.contains("le=\"0.005\"} 1\n"));
         assert!(text.ends_with("waystation_up 1\n"));
+    }
+
+    #[test]
+    fn what_is_counted_by_labels_stands_under_its_name() {
+        let metrics = Metrics::default();
+        for _ in 0..2 {
+            metrics.count("w_total", "Things.", &[("channel", "a\"b"), ("outcome", "work")], 1);
+        }
+        metrics.time("w_seconds", "How long.", &[("channel", "x")], Duration::from_millis(3));
+        let text = metrics.render(&[]);
+        assert!(
+            text.contains(
+                "# TYPE w_total counter\nw_total{channel=\"a\\\"b\",outcome=\"work\"} 2\n"
+            )
+        );
+        assert!(text.contains("w_seconds_bucket{channel=\"x\",le=\"0.005\"} 1\n"), "{text}");
+        assert!(text.contains("w_seconds_count{channel=\"x\"} 1\n"));
+        metrics.set("w_depth", "How deep.", vec![Gauge::new(&[("queue", "gone")], 9)]);
+        metrics.set("w_depth", "How deep.", vec![Gauge::new(&[("queue", "q")], 2)]);
+        let text = metrics.render(&[]);
+        assert!(text.contains("# TYPE w_depth gauge\nw_depth{queue=\"q\"} 2\n"), "{text}");
+        assert!(!text.contains("gone"), "{text}");
     }
 }

@@ -5,6 +5,16 @@ use crate::agents::{HeartbeatSession, ListAgents, ListSessions, OpenSession};
 use crate::catalogue::{Catalogue, Entry};
 use crate::chats::{AddMessages, GetAttachment, GetContext, GetMessages, ListChats, ListSources};
 use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
+use crate::memory::documents::{AddDocuments, ListDocuments, RemoveDocuments, RetrieveDocs};
+use crate::memory::{Forget, Recall, Remember};
+use crate::relay::approvals::{
+    DecideProposal, GetProposal, ListProposals, ProposeAction, ReviseProposal, WithdrawProposal,
+};
+use crate::relay::context::AssembleContext;
+use crate::relay::intake::{ListDeliveries, PostEnvelope, ReadEnvelopes, ReplayDelivery, TestLink};
+use crate::relay::outbox::{CancelOutbox, ListOutbox, RedriveOutbox};
+use crate::relay::tools::{CancelToolCall, GetToolCall};
+use crate::relay::work::{CompleteWork, ExtendWork, ListWork, PullWork, ReleaseWork};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
@@ -53,9 +63,43 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<WaitForWake>(),
         Entry::of::<SetWakePolicy>(),
         Entry::of::<GetWakePolicy>(),
+        // What humans decide.
+        Entry::of::<ProposeAction>(),
+        Entry::of::<ReviseProposal>(),
+        Entry::of::<WithdrawProposal>(),
+        Entry::of::<ListProposals>(),
+        Entry::of::<GetProposal>(),
+        Entry::of::<DecideProposal>(),
+        // Tools and context of the relay.
+        Entry::of::<GetToolCall>(),
+        Entry::of::<CancelToolCall>(),
+        Entry::of::<AssembleContext>(),
+        // memory, retrieval
+        Entry::of::<Remember>(),
+        Entry::of::<Recall>(),
+        Entry::of::<Forget>(),
+        Entry::of::<RetrieveDocs>(),
+        Entry::of::<AddDocuments>(),
+        Entry::of::<ListDocuments>(),
+        Entry::of::<RemoveDocuments>(),
         Entry::of::<IssueToken>(),
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),
         Entry::of::<ReadAudit>(),
+        // The relay: work for agents, and what leaves for services.
+        Entry::of::<PullWork>(),
+        Entry::of::<ExtendWork>(),
+        Entry::of::<CompleteWork>(),
+        Entry::of::<ReleaseWork>(),
+        Entry::of::<ListWork>(),
+        Entry::of::<ListOutbox>(),
+        Entry::of::<RedriveOutbox>(),
+        Entry::of::<CancelOutbox>(),
+        // The relay: envelopes and deliveries.
+        Entry::of::<PostEnvelope>(),
+        Entry::of::<ReadEnvelopes>(),
+        Entry::of::<ListDeliveries>(),
+        Entry::of::<ReplayDelivery>(),
+        Entry::of::<TestLink>(),
     ])
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chat::ChatGrant;
 use crate::time::Timestamp;
+use crate::toolsets::Toolsets;
 
 /// A verified identity. Nothing in it ever comes from a request's payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Caller {
     pub scopes: Scopes,
     /// The chats it may see.
     pub chats: ChatGrant,
+    /// The tools it is shown over MCP, where its token says so. They open nothing.
+    pub toolsets: Option<Toolsets>,
     /// The id of the token that vouched for it.
     pub jti: String,
     /// When that token was issued.

@@ -28,6 +28,11 @@ impl Metadata {
         self.0.get(key)
     }
 
+    /// The object itself.
+    pub fn into_map(self) -> Map<String, Value> {
+        self.0
+    }
+
     /// Checks size and characters of the canonical spelling.
     pub fn check(&self, text: &str) -> Result<(), Invalid> {
         if self.0.len() > limits::METADATA_KEYS_MAX {

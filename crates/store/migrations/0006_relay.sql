@@ -19,6 +19,8 @@ CREATE TABLE delivery (
     -- The message it became.
     thread BIGINT,
     seq BIGINT,
+    -- What the service calls the thing itself, so that a later change of it finds the message.
+    remote_id TEXT,
     -- What came, byte for byte, to be read again; gone after a while, the keys stay longer.
     headers TEXT,
     body BYTEA
@@ -28,7 +30,16 @@ CREATE UNIQUE INDEX delivery_transport ON delivery (link, transport_key);
 CREATE UNIQUE INDEX delivery_semantic ON delivery (link, semantic_key)
     WHERE semantic_key IS NOT NULL;
 CREATE INDEX delivery_link ON delivery (link, id);
-CREATE INDEX delivery_received ON delivery (received_ms);
+CREATE INDEX delivery_remote ON delivery (link, remote_id) WHERE remote_id IS NOT NULL;
+
+-- Up to when a service has been asked what it did not manage to say, and where that asking goes on.
+CREATE TABLE link_reconcile (
+    link BIGINT PRIMARY KEY,
+    through_ms BIGINT NOT NULL,
+    -- While pages are read: when the reading began, and the next page.
+    began_ms BIGINT,
+    next TEXT
+);
 
 -- A thread that stands for something at a service: an issue, a work package, a thread of talk.
 CREATE TABLE relay_thread (
@@ -64,11 +75,27 @@ CREATE TABLE work (
     lease_ms BIGINT,
     -- Why it was released, parked or given up.
     reason TEXT,
+    -- What its completion said and was answered: JSON, so that saying it again gets the same answer.
+    outcome TEXT,
     created_ms BIGINT NOT NULL,
     ended_ms BIGINT
 );
 CREATE UNIQUE INDEX work_uid ON work (uid);
 CREATE INDEX work_ready ON work (workspace, queue, visible_ms, id) WHERE state = 0;
 CREATE INDEX work_leased ON work (lease_ms) WHERE state = 1;
+-- Asked with the very same words: SQLite knows a partial index by them alone.
 CREATE INDEX work_open ON work (thread, id) WHERE state IN (0, 1, 5);
+CREATE INDEX work_parked ON work (thread, id) WHERE state = 4;
 CREATE INDEX work_listed ON work (workspace, id);
+-- For counting: what is done is left out, and there is most of that.
+CREATE INDEX work_counted ON work (workspace, state, queue, created_ms)
+    WHERE state IN (0, 1, 3, 4, 5);
+
+-- By which an envelope without a thread finds one: the digest of a task, or of an envelope's own id.
+CREATE TABLE relay_stitch (
+    workspace TEXT NOT NULL,
+    key BYTEA NOT NULL,
+    thread BIGINT NOT NULL,
+    PRIMARY KEY (workspace, key)
+);
+CREATE INDEX work_task ON work (task);

@@ -5,12 +5,17 @@ CREATE TABLE outbox (
     id BIGSERIAL PRIMARY KEY,
     uid BYTEA NOT NULL,
     workspace TEXT NOT NULL,
-    -- The link it goes through, and what shares one limit there.
+    -- The link it goes through, and the place there whose order is kept.
     link BIGINT NOT NULL,
     destination TEXT NOT NULL,
+    -- Whether it is the first unfinished one of its destination: only such a one is sent.
+    head BIGINT NOT NULL,
     -- What is done there: JSON, and its digest.
     action TEXT NOT NULL,
     action_hash BYTEA NOT NULL,
+    -- What the buttons beneath it carry, and what it takes the place of: JSON.
+    buttons TEXT,
+    replaces TEXT,
     -- The thread it belongs to, who wanted it, and the proposal that allowed it.
     thread BIGINT,
     task BYTEA,
@@ -24,17 +29,24 @@ CREATE TABLE outbox (
     due_ms BIGINT NOT NULL,
     -- Set before a request goes out: after a crash the service is asked first whether it arrived.
     sending BIGINT NOT NULL,
+    -- How often it was asked, and did not show it.
+    looks BIGINT NOT NULL,
     holder TEXT,
     lease_ms BIGINT,
-    -- Why it failed, and what the service said.
+    -- Why it waits or was given up, and what the service said last.
     reason TEXT,
+    answer TEXT,
     created_ms BIGINT NOT NULL,
     ended_ms BIGINT
 );
 CREATE UNIQUE INDEX outbox_uid ON outbox (uid);
-CREATE INDEX outbox_due ON outbox (due_ms, id) WHERE state = 0;
+CREATE INDEX outbox_due ON outbox (due_ms, id) WHERE state = 0 AND head = 1;
 CREATE INDEX outbox_leased ON outbox (lease_ms) WHERE state = 1;
-CREATE INDEX outbox_listed ON outbox (workspace, state, id);
+-- Asked with the very same words: SQLite knows a partial index by them alone.
+CREATE INDEX outbox_open ON outbox (link, destination, id) WHERE state IN (0, 1);
+CREATE INDEX outbox_listed ON outbox (workspace, id);
+-- What was sent or taken back is left out, and there is most of that.
+CREATE INDEX outbox_counted ON outbox (workspace, state, id) WHERE state IN (0, 1, 3);
 -- What we posted ourselves comes back as an event; it is known by what the service called it.
 CREATE TABLE posted (
     link BIGINT NOT NULL,

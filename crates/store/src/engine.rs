@@ -22,8 +22,10 @@ impl Engine {
 
 /// Marks a row that stays locked until the commit; SQLite has one writer and needs no lock.
 const LOCK_MARK: &str = "/*lock*/";
+/// The same for rows of which any will do: those that somebody else has locked are passed over.
+const LOCK_FREE_MARK: &str = "/*lock free*/";
 
-/// `?1` → `$1`, and the lock mark → a real lock.
+/// `?1` → `$1`, and the lock marks → real locks.
 pub(crate) fn for_postgres(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len() + 16);
     let mut in_quotes = false;
@@ -37,7 +39,7 @@ pub(crate) fn for_postgres(sql: &str) -> String {
             _ => text.push(c),
         }
     }
-    text.replace(LOCK_MARK, "FOR UPDATE")
+    text.replace(LOCK_MARK, "FOR UPDATE").replace(LOCK_FREE_MARK, "FOR UPDATE SKIP LOCKED")
 }
 
 /// The schema's type names, in SQLite's words.
@@ -57,6 +59,10 @@ mod tests {
         assert_eq!(
             for_postgres("SELECT id FROM thread WHERE uid = ?1 AND title <> '?' /*lock*/"),
             "SELECT id FROM thread WHERE uid = $1 AND title <> '?' FOR UPDATE"
+        );
+        assert_eq!(
+            for_postgres("SELECT id FROM work LIMIT ?1 /*lock free*/"),
+            "SELECT id FROM work LIMIT $1 FOR UPDATE SKIP LOCKED"
         );
     }
 

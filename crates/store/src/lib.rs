@@ -11,6 +11,8 @@ mod chat_messages;
 mod chats;
 pub mod containment;
 mod cursors;
+mod deliveries;
+mod documents;
 mod driver;
 mod engine;
 mod error;
@@ -20,24 +22,33 @@ mod gaps;
 mod job;
 mod leases;
 mod links;
+mod memories;
+pub mod memory_index;
 mod messages;
 mod migrate;
+mod outbox;
 mod people;
 mod pool;
 mod profiles;
+mod proposals;
 mod purge;
 mod queue;
+mod reconcile;
+mod relay_threads;
 pub mod search;
+mod session_layers;
 mod sessions;
 mod store;
 mod threads;
 mod tokens;
+mod tool_calls;
 mod tx;
 mod value;
 mod view_file;
 mod wake_policies;
 mod wakes;
 mod work;
+mod work_queue;
 mod writer;
 
 pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};
@@ -52,22 +63,35 @@ pub use containment::{
     RankedPage, RankedQuery, RemovedDoc,
 };
 pub use cursors::CursorRow;
+pub use deliveries::{DeliveryFilter, DeliveryRow, NewDelivery, RawDelivery};
+pub use documents::{DocumentListed, DocumentRow, NewDocument, NewPiece, PieceRow};
 pub use engine::Engine;
 pub use error::{Result, StoreError};
 pub use folds::FoldRow;
 pub use gaps::GapRow;
 pub use leases::LeaseRow;
 pub use links::{LinkRow, LinkTotals, NewLink};
+pub use memories::{MemoryChange, MemoryItem, MemoryRow, NewMemory};
+pub use memory_index::{
+    Area, AreaKind, Candidate, MemoryDoc, MemoryIndex, RecallQuery, RecallWords, Vector,
+};
 pub use messages::{MessageRow, NewMessage, ReplyTo};
+pub use outbox::{Decision, NewOutboxRow, OutboxFilter, OutboxRow};
 pub use people::PersonRow;
 pub use profiles::ProfileRow;
+pub use proposals::{ProposalFilter, ProposalRow, ProposalStepRow};
+pub use reconcile::ReconcileRow;
+pub use relay_threads::RelayThreadRow;
 pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };
+pub use session_layers::SessionLayerRow;
 pub use sessions::{SessionFilter, SessionRow};
 pub use store::{Settings, Store};
 pub use threads::{NewThread, ThreadAccess, ThreadFilter, ThreadListed, ThreadRow};
 pub use tokens::TokenRow;
+pub use tool_calls::ToolCallRow;
 pub use tx::Tx;
 pub use wake_policies::WakePolicyRow;
 pub use wakes::{WakeFilter, WakeRow};
+pub use work_queue::{NewWork, QueueDepth, WorkFilter, WorkRow};

@@ -120,6 +120,17 @@ impl Tx<'_> {
         )
     }
 
+    /// A link by its row.
+    pub fn link_by_row(&mut self, row: i64) -> Result<Option<LinkRow>> {
+        self.query_one(
+            "SELECT id, workspace, name, service, live, settings, secrets, account, stream_cursor,
+                    version, created_ms
+             FROM link WHERE id = ?1",
+            &[row.into()],
+            link_row,
+        )
+    }
+
     /// The links of a workspace, in the order of their names.
     pub fn links(&mut self, workspace: &str, limit: usize) -> Result<Vec<LinkRow>> {
         self.query(

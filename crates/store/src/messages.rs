@@ -284,7 +284,7 @@ impl Tx<'_> {
     }
 }
 
-fn message_row(row: &Row<'_>) -> Result<MessageRow> {
+pub(crate) fn message_row(row: &Row<'_>) -> Result<MessageRow> {
     let reply_seq = row.opt_int(10)?;
     let reply_ms = row.opt_int(11)?;
     Ok(MessageRow {

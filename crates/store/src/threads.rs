@@ -312,7 +312,7 @@ fn thread_access(row: &Row<'_>) -> Result<ThreadAccess> {
     Ok(ThreadAccess { thread: thread_row(row)?, is_member: row.flag(13)? })
 }
 
-fn thread_row(row: &Row<'_>) -> Result<ThreadRow> {
+pub(crate) fn thread_row(row: &Row<'_>) -> Result<ThreadRow> {
     const CORRUPT: StoreError = StoreError::Corrupt { what: "thread" };
     Ok(ThreadRow {
         row: row.int(0)?,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use connector_api::ConnectorKind;
+use connector_api::model::SharedModel;
 use connector_api::toolkit::{HttpClient, HttpSettings};
 use hub::audit::SealKey;
 use hub::identity::{IdentityConfig, KeyRing};
@@ -14,7 +15,7 @@ use hub::{Catalogue, Clock, Error, Hub, Input, Parts, Settings, SystemEntropy};
 use protocol::{Caller, Role, Timestamp};
 use ring::rand::SystemRandom;
 use serde_json::Value;
-use store::{ContainmentIndex, SearchIndex, Store};
+use store::{ContainmentIndex, MemoryIndex, SearchIndex, Store};
 use tokio_util::sync::CancellationToken;
 
 /// The clock of the specification's examples: it stands at 2026-02-17T12:00:00Z until it is moved.
@@ -58,6 +59,7 @@ struct Place {
     _folder: Option<tempfile::TempDir>,
     keys_folder: tempfile::TempDir,
     connectors: Connectors,
+    model: Option<SharedModel>,
 }
 
 /// The services a hub can be linked to.
@@ -115,9 +117,19 @@ impl TestHub {
 
     /// A hub that can be linked to these services.
     pub fn with_connectors(on: On, settings: Settings, connectors: Connectors) -> Self {
+        Self::with_model(on, settings, connectors, None)
+    }
+
+    /// The same with a model.
+    pub fn with_model(
+        on: On,
+        settings: Settings,
+        connectors: Connectors,
+        model: Option<SharedModel>,
+    ) -> Self {
         let (store, folder) = fresh_store(on);
         let keys_folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let place = Place { store, _folder: folder, keys_folder, connectors };
+        let place = Place { store, _folder: folder, keys_folder, connectors, model };
         Self::open(place, settings, Arc::default())
     }
 
@@ -135,8 +147,10 @@ impl TestHub {
             search: SearchIndex::open(place.keys_folder.path()).expect("a fresh index opens"),
             containment: ContainmentIndex::open(place.keys_folder.path(), 2)
                 .expect("a fresh index opens"),
+            memory: MemoryIndex::open(place.keys_folder.path()).expect("a fresh index opens"),
             seal_key: SealKey::open(&place.keys_folder.path().join("keys"), &SystemRandom::new())
                 .expect("a fresh key can be made"),
+            model: place.model.clone(),
             links: LinkParts {
                 kinds: place.connectors,
                 http: HttpClient::new(&HttpSettings::default()).expect("a client can be made"),
@@ -161,7 +175,8 @@ impl TestHub {
         let from = self.place.keys_folder.path().join("keys").join("links.key");
         std::fs::copy(from, keys.join("links.key")).expect("the key can be copied");
         let (store, connectors) = (self.place.store.clone(), self.place.connectors);
-        let place = Place { store, _folder: None, keys_folder, connectors };
+        let model = self.place.model.clone();
+        let place = Place { store, _folder: None, keys_folder, connectors, model };
         Self::open(place, self.hub.settings.clone(), Arc::clone(&self.clock))
     }
 
@@ -186,6 +201,11 @@ impl TestHub {
             store::Settings::Sqlite { folder, .. } => Some(folder),
             store::Settings::Postgres { .. } => None,
         }
+    }
+
+    /// The folder of views and keys, for the same reason.
+    pub fn views_folder(&self) -> &std::path::Path {
+        self.place.keys_folder.path()
     }
 
     /// Calls an operation through the door.
@@ -253,6 +273,7 @@ pub fn caller_in(workspace: &str, agent: &str, role: Role) -> Arc<Caller> {
         session_id: format!("sess_{agent}"),
         scopes: role.default_scopes(),
         chats: role.default_chats(),
+        toolsets: None,
         jti: format!("jti_{agent}"),
         iat: Timestamp::from_ms(0),
         exp: Timestamp::from_ms(i64::MAX),

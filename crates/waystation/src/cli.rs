@@ -1,6 +1,7 @@
 //! The command line. Operations come from the catalogue; these are their friendly spellings.
 
 mod agents;
+mod approvals;
 mod chats;
 mod hook;
 mod run;
@@ -10,7 +11,8 @@ use std::path::PathBuf;
 pub(crate) use agents::{
     AgentsArgs, AgentsCommand, ConnectArgs, DoctorArgs, PolicyArgs, ReviewCommand, WakeArgs,
 };
-pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
+pub(crate) use approvals::{ApprovalsArgs, ApprovalsCommand};
+pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand, LinkDeliveriesArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
 pub(crate) use run::{AttachArgs, RunArgs};
@@ -137,6 +139,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// See who is there, and how each was last woken.
     Agents(AgentsArgs),
+    /// Decide about what agents want to do at services.
+    Approvals(ApprovalsArgs),
     /// Let one agent review another's work.
     #[command(subcommand)]
     Review(ReviewCommand),
@@ -256,6 +260,9 @@ pub(crate) struct McpArgs {
     /// The agent it serves, where neither a token nor the environment says so.
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// The sets of tools that are shown: threads, chats, wakes, relay, or all [default: threads,chats].
+    #[arg(long, value_name = "SETS")]
+    pub(crate) toolsets: Option<String>,
 }
 
 /// Which messages of chats.
@@ -399,6 +406,10 @@ pub(crate) enum TokenCommand {
         /// Chats it does not give, whatever else does; may be given several times.
         #[arg(long = "chats-deny", value_name = "SOURCE/CHAT")]
         chats_deny: Vec<String>,
+        /// The sets of tools that it shows over MCP: threads, chats, wakes, relay, or all
+        /// [default: threads,chats].
+        #[arg(long, value_name = "SETS", value_delimiter = ',')]
+        toolsets: Vec<String>,
         /// How long it lives, such as 90d, 12h or 15m.
         #[arg(long, default_value = "90d")]
         ttl: String,

@@ -2,7 +2,11 @@
 //!
 //! Nothing else in the program reads a setting from the environment.
 
+mod approvals;
 mod host;
+mod model;
+mod relay;
+mod relay_tools;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -16,6 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use host::HostConfig;
+pub(crate) use model::ModelConfig;
+pub(crate) use relay::RelayConfig;
 
 /// Every setting of the hub.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -45,6 +51,10 @@ pub(crate) struct Config {
     pub(crate) host: HostConfig,
     /// Waking agents.
     pub(crate) wake: WakeConfig,
+    /// Webhooks in, work for agents, answers out.
+    pub(crate) relay: RelayConfig,
+    /// A model for summaries and embeddings, if there is one.
+    pub(crate) model: ModelConfig,
     /// What is logged.
     pub(crate) log: LogConfig,
 }
@@ -64,6 +74,8 @@ impl Default for Config {
             links: LinksConfig::default(),
             host: HostConfig::default(),
             wake: WakeConfig::default(),
+            relay: RelayConfig::default(),
+            model: ModelConfig::default(),
             log: LogConfig::default(),
         }
     }
@@ -383,6 +395,8 @@ impl Config {
             );
         }
         protocol::validate::name(&self.workspace).context("workspace")?;
+        self.relay.check()?;
+        self.model.check()?;
         self.wake.check()
     }
 
@@ -398,6 +412,7 @@ impl Config {
             idempotency_window_ms: (window > 0).then(|| window.saturating_mul(3_600_000)),
             zone: jiff::tz::TimeZone::system(),
             wake: self.wake.settings(),
+            relay: self.relay.settings(),
         }
     }
 }
@@ -454,6 +469,29 @@ mod tests {
         assert_eq!(Config::default().hub_settings().wake, hub::wakes::WakeSettings::default());
         let error = load("[wake]\nrecheck_seconds = 0\n", &[]).unwrap_err().to_string();
         assert!(error.contains("wake.recheck_seconds = 0 must be at least 1"), "{error}");
+    }
+
+    #[test]
+    fn routes_reach_the_hub_and_wrong_ones_do_not() {
+        let config = load(
+            "[[relay.route]]\nlink = \"github\"\nevent = \"issues.*\"\nqueue = \"triage\"\n\
+             [[relay.route]]\nevent = \"push\"\nignore = true\n",
+            &[],
+        );
+        let routes = config.unwrap().hub_settings().relay.intake.routes;
+        assert_eq!(routes.len(), 2);
+        assert_eq!(routes[1].target, hub::relay::settings::RouteTarget::Ignore);
+        for (wrong, says) in [
+            ("command = \"triage\"", "begins with a slash"),
+            ("ignore = true\nqueue = \"x\"", "take out either"),
+            ("queue = \"a b\"", "queue"),
+            ("evnt = \"x\"", "evnt"),
+        ] {
+            let error = load(&format!("[[relay.route]]\n{wrong}\n"), &[]).unwrap_err();
+            let error = format!("{error:#}");
+            assert!(error.contains(says), "{error}");
+        }
+        assert!(load("[relay]\nkeep_bodies_days = 91\n", &[]).is_err());
     }
 
     #[test]

@@ -19,7 +19,7 @@ use hub::links::{LinkParts, LinkVault};
 use hub::{Clock, Hub, Parts, SystemClock, SystemEntropy};
 use protocol::{Caller, limits};
 use ring::rand::SystemRandom;
-use store::{ContainmentIndex, SearchIndex, Settings, Store};
+use store::{ContainmentIndex, MemoryIndex, SearchIndex, Settings, Store};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, TlsMode};
@@ -74,6 +74,8 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
     let keys = Arc::new(keys);
     let revocations = Arc::new(Revocations::default());
     let verifier = Verifier::new(&config.identity, Arc::clone(&keys), Arc::clone(&revocations))?;
+    let http = HttpClient::new(&config.links.http_settings())
+        .context("cannot make the client of links")?;
     let (hub, duties) = Hub::start(Parts {
         store,
         settings: config.hub_settings(),
@@ -83,11 +85,12 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         revocations,
         search: SearchIndex::open(&place.folder)?,
         containment: ContainmentIndex::open(&place.folder, SEARCHERS)?,
+        memory: MemoryIndex::open(&place.folder)?,
         seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
+        model: config.model.connect(http.clone())?,
         links: LinkParts {
             kinds: connectors::ALL,
-            http: HttpClient::new(&config.links.http_settings())
-                .context("cannot make the client of links")?,
+            http: http.clone(),
             vault: LinkVault::open(&place.keys(), &SystemRandom::new())?,
         },
     });

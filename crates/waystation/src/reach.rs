@@ -37,6 +37,7 @@ pub(crate) fn agent(environment: &Environment) -> Greeting {
         workspace: environment.get("workspace_id"),
         session: environment.get("session"),
         role: environment.get("role"),
+        toolsets: None,
         operator: false,
     }
 }

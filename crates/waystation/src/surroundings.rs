@@ -34,6 +34,15 @@ pub(crate) fn program(name: &Path) -> Option<PathBuf> {
         .find(|file| is_executable(file))
 }
 
+/// The person's editor, as they set it for every program.
+pub(crate) fn editor() -> Option<String> {
+    let set = |variable: &str| {
+        let value = std::env::var_os(variable)?.into_string().ok()?;
+        (!value.trim().is_empty()).then_some(value)
+    };
+    set("VISUAL").or_else(|| set("EDITOR"))
+}
+
 fn is_executable(file: &Path) -> bool {
     use rustix::fs::{Access, access};
     file.is_file() && access(file, Access::EXEC_OK).is_ok()

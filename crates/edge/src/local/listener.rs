@@ -14,7 +14,8 @@ use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use hub::identity::{LocalEnv, local_caller};
-use protocol::{Caller, Role, limits};
+use protocol::toolsets::UnknownToolset;
+use protocol::{Caller, Role, Toolsets, limits};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -23,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::error::EdgeError;
-use crate::server::Connections;
+use crate::server::{Connections, LocalProcess};
 use crate::{mcp, status};
 
 /// Where the private sockets are.
@@ -61,9 +62,19 @@ pub struct Greeting {
     /// What the agent may do: worker or observer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
+    /// The sets of tools it is shown: `threads,relay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toolsets: Option<String>,
     /// A person at the command line.
     #[serde(default)]
     pub operator: bool,
+}
+
+impl Greeting {
+    /// Whether somebody calls themselves the operator, and nobody else.
+    pub(super) fn is_person(&self) -> bool {
+        self.operator && self.token.is_none() && self.agent.is_none()
+    }
 }
 
 pub(super) const GREETING_BYTES_MAX: u64 = 64 * 1024;
@@ -139,7 +150,8 @@ pub(super) async fn serve_http(
         };
         match stream {
             Ok((stream, _)) if is_same_user(&stream) => {
-                connections.start(stream, router.clone(), (place, Present::new(&connected)));
+                let (process, held) = (process_of(&stream), (place, Present::new(&connected)));
+                connections.start(stream, process, router.clone(), held);
             }
             Ok(_) => tracing::warn!("another user tried the private socket"),
             Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
@@ -219,11 +231,22 @@ pub(super) fn is_same_user(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
 
+/// The process that connected. The kernel says so, not the process itself.
+fn process_of(stream: &UnixStream) -> Option<LocalProcess> {
+    stream.peer_cred().ok()?.pid().map(LocalProcess)
+}
+
 /// The caller behind a greeting, or the reason why there is none.
 pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, String> {
     let now = app.hub.now();
+    let toolsets = greeting.toolsets.as_deref().map(str::parse).transpose();
+    let toolsets: Option<Toolsets> = toolsets.map_err(|error: UnknownToolset| error.to_string())?;
     if let Some(token) = &greeting.token {
-        return app.verifier.verify(token, now).await.map_err(|error| error.to_string());
+        let verified = app.verifier.verify(token, now).await.map_err(|error| error.to_string())?;
+        return Ok(match toolsets {
+            None => verified,
+            shown => Arc::new(Caller { toolsets: shown, ..(*verified).clone() }),
+        });
     }
     let session = format!("local-{}", app.hub.new_uid(now));
     let env = LocalEnv {
@@ -233,6 +256,7 @@ pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, Str
         role: greeting.role.clone(),
     };
     let mut caller = local_caller(&env, &session, now).map_err(|error| error.to_string())?;
+    caller.toolsets = toolsets;
     if greeting.operator {
         caller.role = Role::Operator;
         caller.scopes = Role::Operator.default_scopes();
@@ -251,7 +275,12 @@ async fn greet(State(app): State<App>, mut request: Request, next: Next) -> Resp
         .and_then(|value| serde_json::from_slice::<Greeting>(value.as_bytes()).ok());
     let Some(greeting) = greeting else { return next.run(request).await };
     match identify(&app, &greeting).await {
-        Ok(caller) => {
+        Ok(mut caller) => {
+            let process = request.extensions().get::<LocalProcess>().copied();
+            // A person at an unlocked terminal may decide; a token or an agent's name says it all.
+            if let Some(LocalProcess(pid)) = process.filter(|_| greeting.is_person()) {
+                caller = app.hub.approvals.at_terminal(caller, pid, app.hub.now());
+            }
             request.headers_mut().remove(GREETING);
             request.extensions_mut().insert(caller);
             next.run(request).await

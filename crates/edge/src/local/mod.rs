@@ -1,5 +1,6 @@
 //! The private socket: how commands and stdio servers on this machine reach the one process that owns
 //! the data folder. File permissions are its credential; the kernel keeps everyone else out.
+mod approvals;
 mod bridge;
 mod client;
 mod listener;

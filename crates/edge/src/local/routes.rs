@@ -42,6 +42,7 @@ pub fn routes(owner: Owner) -> Router<App> {
         .route("/local/call/{operation}", post(call))
         .route("/local/info", get(info).post(info))
         .route("/local/stop", post(stop))
+        .merge(super::approvals::routes())
         .layer(Extension(owner))
 }
 

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::server::{Server, Who};
 use super::sessions::Sessions;
-use super::{App, failure, sift};
+use super::{App, failure, sift, toolsets};
 use protocol::limits::mcp as limits;
 
 const SESSION_ID: &str = "mcp-session-id";
@@ -175,6 +175,14 @@ impl<H: ServerHandler> Inner<H> {
         if session.is_some_and(|id| self.sessions.is_foreign(id, caller.as_deref())) {
             // Exactly what rmcp says of a session that does not exist.
             return text(StatusCode::NOT_FOUND, "Not Found: Session not found");
+        }
+        if let Err(unknown) = toolsets::of_address(&parts) {
+            let text = unknown.to_string();
+            let code = ErrorCode::INVALID_REQUEST.0;
+            return refusal(
+                StatusCode::BAD_REQUEST,
+                &failure::envelope(&Value::Null, code, &text),
+            );
         }
         accept_both(&mut parts.headers);
         if parts.method != Method::POST {

@@ -10,12 +10,14 @@ mod http;
 mod lines;
 mod prompts;
 mod resources;
+mod review;
 mod server;
 mod sessions;
 mod sift;
 mod stream;
 mod subscriptions;
 mod tools;
+mod toolsets;
 mod uri;
 
 use std::sync::Arc;

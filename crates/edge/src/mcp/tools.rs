@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use hub::{Catalogue, Effect, Entry};
-use protocol::{Scope, Scopes};
+use protocol::{Scope, Scopes, Toolset, Toolsets};
 use rmcp::model::{CacheScope, ListToolsResult, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -13,8 +13,8 @@ use protocol::limits::mcp as limits;
 
 /// Every tool.
 pub(super) struct Tools {
-    /// With the scopes of which any one lets a caller see it.
-    listed: Vec<(Scopes, Tool)>,
+    /// With the set it belongs to, and the scopes of which any one lets a caller see it.
+    listed: Vec<(Toolset, Scopes, Tool)>,
     names: HashMap<String, &'static str>,
 }
 
@@ -26,18 +26,21 @@ impl Tools {
             // What an owner does with the hub itself stays out of models' way; it can still be called.
             listed: entries
                 .iter()
-                .filter(|entry| entry.toolset != "admin" && entry.scope != Scope::Admin)
-                .map(|entry| (entry.gates(), tool(entry)))
+                .filter(|entry| entry.scope != Scope::Admin)
+                .filter_map(|entry| {
+                    let set = Toolset::from_name(entry.toolset)?;
+                    Some((set, entry.gates(), tool(entry)))
+                })
                 .collect(),
             names: entries.iter().map(|entry| (spelling(entry.name), entry.name)).collect(),
         }
     }
 
-    /// The tools of a caller, in the order of the documentation.
-    pub(super) fn list(&self, scopes: Scopes) -> ListToolsResult {
-        let allowed =
-            self.listed.iter().filter(|(gates, _)| gates.and(scopes) != Scopes::default());
-        ListToolsResult::with_all_items(allowed.map(|(_, tool)| tool.clone()).collect())
+    /// The tools of a caller among these sets, in the order of the documentation.
+    pub(super) fn list(&self, scopes: Scopes, sets: Toolsets) -> ListToolsResult {
+        let wanted = self.listed.iter().filter(|(set, ..)| sets.has(*set));
+        let allowed = wanted.filter(|(_, gates, _)| gates.and(scopes) != Scopes::default());
+        ListToolsResult::with_all_items(allowed.map(|(.., tool)| tool.clone()).collect())
             .with_ttl_ms(limits::TOOLS_TTL_MS)
             .with_cache_scope(CacheScope::Private)
     }
@@ -220,7 +223,7 @@ mod tests {
 
     #[test]
     fn every_tool_fits_into_the_context_it_is_given() {
-        let list = Tools::of(&hub::catalogue()).list(Scopes::ALL);
+        let list = Tools::of(&hub::catalogue()).list(Scopes::ALL, Toolsets::default());
         let text = serde_json::to_string(&list).unwrap();
         assert!(text.len() <= 20 * 1024, "{} bytes", text.len());
         for tool in &list.tools {
@@ -229,6 +232,24 @@ mod tests {
                 assert_eq!(schema["type"], "object", "{}", tool.name);
             }
         }
+    }
+
+    #[test]
+    fn tools_come_in_sets() {
+        let tools = Tools::of(&hub::catalogue());
+        let names = |sets: &str| -> Vec<String> {
+            let list = tools.list(Scopes::ALL, sets.parse().unwrap());
+            list.tools.iter().map(|tool| tool.name.to_string()).collect()
+        };
+        let by_default = names("");
+        assert!(by_default.iter().any(|name| name == "post_message"));
+        assert!(by_default.iter().any(|name| name == "trigger_participant"));
+        assert!(by_default.iter().any(|name| name == "list_chats"));
+        assert_eq!(names("wakes"), ["list_agents", "list_wakes", "cancel_wake"]);
+        assert!(names("relay").iter().any(|name| name == "get_tool_call"));
+        let all = names("all");
+        assert!(by_default.iter().all(|name| all.contains(name)));
+        assert!(!all.iter().any(|name| name == "issue_token" || name == "claim_wakes"));
     }
 
     #[test]

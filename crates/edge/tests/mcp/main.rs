@@ -17,3 +17,5 @@ mod resources;
 mod sessions;
 #[cfg(test)]
 mod stream;
+#[cfg(test)]
+mod toolsets;

@@ -2,7 +2,8 @@
 
 use protocol::chat::ChatLists;
 use protocol::id::TokenId;
-use protocol::{Role, Scope, Scopes, Timestamp, limits, validate};
+use protocol::toolsets::UnknownToolset;
+use protocol::{Role, Scope, Scopes, Timestamp, Toolsets, limits, validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::TokenRow;
@@ -23,12 +24,16 @@ pub struct IssueToken {
     /// Its role, `worker` unless you say otherwise.
     role: Option<Role>,
     /// Its scopes; those of the role unless you say otherwise. A token cannot exceed its role, save
-    /// that `audit:read` and `chats:send` may be added to any.
+    /// that `audit:read` and `chats:send` may be added to any, and `relay:decide` to an operator's, at
+    /// the operator's own terminal.
     #[schemars(with = "Option<Vec<Scope>>")]
     scopes: Option<Vec<String>>,
     /// The chats it gives: `{"allow": ["telegram/*"], "deny": []}`. An operator's token gives all, any
     /// other none, unless you say otherwise. Names of chats are turned into ids.
     chats: Option<ChatLists>,
+    /// The sets of tools that it shows over MCP: `threads`, `chats`, `wakes`, `relay`, or `all`; the first
+    /// two unless you say otherwise. What may be called depends on its scopes alone.
+    toolsets: Option<Vec<String>>,
     /// How long it lives in seconds; ninety days unless you say otherwise.
     #[schemars(range(min = 1, max = limits::TOKEN_TTL_SECONDS_MAX))]
     ttl_seconds: Option<i64>,
@@ -71,6 +76,9 @@ impl Operation for IssueToken {
             None => role.default_scopes(),
             Some(names) => chosen_scopes(role, names)?,
         };
+        if scopes.has(Scope::RelayDecide) {
+            require_terminal(call)?;
+        }
         let ttl = self.ttl_seconds.unwrap_or(limits::TOKEN_TTL_SECONDS_DEFAULT);
         if !(1..=limits::TOKEN_TTL_SECONDS_MAX).contains(&ttl) {
             let reason = format_args!("must be from 1 to {}", limits::TOKEN_TTL_SECONDS_MAX);
@@ -80,6 +88,9 @@ impl Operation for IssueToken {
             Some(lists) => Some(chats::grant::resolved(call, lists).await?),
             None => None,
         };
+        let toolsets = self.toolsets.map(|names| names.join(",").parse()).transpose();
+        let toolsets: Option<Toolsets> =
+            toolsets.map_err(|error: UnknownToolset| Error::invalid("toolsets", error))?;
         let jti = TokenId(call.new_uid());
         let session_id = self.session_id.unwrap_or_else(|| format!("sess_{}", call.new_uid()));
         validate::name(&session_id).field("session_id")?;
@@ -91,6 +102,7 @@ impl Operation for IssueToken {
             session_id,
             scopes,
             chats: chats.clone(),
+            toolsets,
             ttl_seconds: Some(ttl),
         };
         let issued = call
@@ -137,12 +149,26 @@ impl Operation for IssueToken {
     }
 }
 
+/// Any program of the same user may call itself the operator; whoever gives away the right to decide
+/// must have shown that they are.
+fn require_terminal(call: &Call) -> Result<()> {
+    if call.hub.approvals.is_at_terminal(call.caller(), call.now()) {
+        return Ok(());
+    }
+    Err(Error::InsufficientAuthority(
+        "a token with relay:decide is issued behind the operator's passphrase: type `waystation \
+         token issue --role operator --scope relay:decide …` at the prompt of your own terminal"
+            .to_owned(),
+    ))
+}
+
 fn chosen_scopes(role: Role, names: &[String]) -> Result<Scopes> {
     let mut scopes = Scopes::default();
     for (index, name) in names.iter().enumerate() {
         let field = format!("scopes[{index}]");
         let scope: Scope = name.parse().map_err(|error| Error::invalid(&field, error))?;
-        let may_be_added = matches!(scope, Scope::AuditRead | Scope::ChatsSend | Scope::AgentsHost);
+        let may_be_added = matches!(scope, Scope::AuditRead | Scope::ChatsSend | Scope::AgentsHost)
+            || (scope == Scope::RelayDecide && role.is_human());
         if !may_be_added && !role.default_scopes().has(scope) {
             return Err(Error::invalid(
                 &field,

@@ -86,8 +86,8 @@ impl Operation for ListAgents {
     const ROUTE: Route = Route::get("/v1/agents");
     const SCOPE: Scope = Scope::SessionsRead;
     const EFFECT: Effect = Effect::Read;
-    // People and programs ask for this; a model has no need of it, and its list of tools is short.
-    const TOOLSET: &'static str = "admin";
+    // Few models have a need of it, and their list of tools is short; those who do ask for the set.
+    const TOOLSET: &'static str = "wakes";
     type Output = ListAgentsOutput;
 
     async fn run(self, call: &Call) -> Result<ListAgentsOutput> {

@@ -181,6 +181,7 @@ impl OpenSession {
             session_id: session_id.to_owned(),
             scopes: role.default_scopes(),
             chats: None,
+            toolsets: None,
             ttl_seconds: Some((call.hub.settings.wake.session_token_ms / 1_000).max(1)),
         }
     }

@@ -1,11 +1,16 @@
 //! Duties: the hub's background loops. Each has an owner that awaits it and a token that ends it.
 mod audit_reads;
 mod containment_index;
+mod deliveries;
 mod expiry;
 mod other_hubs;
+mod outbox;
+mod reminders;
 mod search_index;
 mod sync;
+mod tools;
 mod wake;
+mod work;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -17,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::audit::OwnedEntry;
 use crate::hub::Hub;
+use crate::memory;
 
 /// The running duties.
 #[derive(Default)]
@@ -60,8 +66,22 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("containment_index", |stop| containment_index::run(store, index, live, stop));
     let links = Arc::clone(hub);
     duties.spawn("sync", |stop| sync::run(links, stop));
+    let actions = Arc::clone(hub);
+    duties.spawn("outbox", |stop| outbox::run(actions, stop));
+    let proposals = Arc::clone(hub);
+    duties.spawn("reminders", |stop| reminders::run(proposals, stop));
+    let queues = Arc::clone(hub);
+    duties.spawn("work", |stop| work::run(queues, stop));
     let messages = Arc::clone(hub);
     duties.spawn("expiry", |stop| expiry::run(messages, stop));
+    let remembered = Arc::clone(hub);
+    duties.spawn("memory_index", |stop| memory::run_index(remembered, stop));
+    let memories = Arc::clone(hub);
+    duties.spawn("memory", |stop| memory::run_keeping(memories, stop));
+    let kept = Arc::clone(hub);
+    duties.spawn("deliveries", |stop| deliveries::run(kept, stop));
+    let calls = Arc::clone(hub);
+    duties.spawn("tools", |stop| tools::run(calls, stop));
     if hub.settings.wake.enabled {
         let (wakes, started) = (Arc::clone(hub), hub.now());
         duties.spawn("wake", move |stop| wake::run(wakes, started, stop));

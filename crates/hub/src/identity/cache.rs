@@ -92,6 +92,7 @@ mod tests {
             session_id: "s".to_owned(),
             scopes: Scopes::default(),
             chats: protocol::chat::ChatGrant::None,
+            toolsets: None,
             jti: "j".to_owned(),
             iat: Timestamp::from_ms(0),
             exp: Timestamp::from_ms(100),

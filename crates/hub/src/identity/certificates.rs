@@ -95,6 +95,7 @@ fn caller(setting: &ClientCertificate, path: &str) -> Result<Arc<Caller>, Identi
         session_id: id.clone(),
         scopes: setting.scopes.map_or(setting.role.default_scopes(), |list| list.0),
         chats: setting.chats.clone().map_or(setting.role.default_chats(), ChatGrant::Lists),
+        toolsets: None,
         jti: id,
         iat: Timestamp::from_ms(0),
         exp: NEVER,

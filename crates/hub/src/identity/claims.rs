@@ -1,7 +1,8 @@
 //! Reading claims: each is there and well-formed, or the error names it.
 
 use protocol::chat::ChatGrant;
-use protocol::{Role, Timestamp, limits, validate};
+use protocol::toolsets::UnknownToolset;
+use protocol::{Role, Timestamp, Toolsets, limits, validate};
 use serde_json::{Map, Value};
 
 use super::error::IdentityError;
@@ -74,6 +75,19 @@ impl<'a> Claims<'a> {
         serde_json::from_value(value.clone()).map(ChatGrant::Lists).map_err(|_| {
             IdentityError::malformed(claim, "must have `allow`, a list such as [\"telegram/*\"]")
         })
+    }
+
+    /// The tools that its owner is shown; `None` where the token does not say.
+    pub(super) fn toolsets(self) -> Result<Option<Toolsets>, IdentityError> {
+        const CLAIM: &str = "toolsets";
+        if self.get(CLAIM).is_none() {
+            return Ok(None);
+        }
+        let names = self.words(CLAIM)?.join(",");
+        let sets = names
+            .parse()
+            .map_err(|error: UnknownToolset| IdentityError::malformed(CLAIM, error.to_string()))?;
+        Ok(Some(sets))
     }
 
     /// Refuses the token unless it names one of these audiences, to the letter.

@@ -43,6 +43,7 @@ pub(super) fn caller(
         session_id: claims.name("session_id")?,
         scopes: Scopes::from_claim(claims.text("scope")?),
         chats: claims.chats("chats", role)?,
+        toolsets: claims.toolsets()?,
         jti: claims.token_id()?,
         iat: life.iat,
         exp: life.exp,

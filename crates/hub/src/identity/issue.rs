@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use protocol::chat::ChatLists;
 use protocol::id::TokenId;
-use protocol::{Role, Scopes, Timestamp, limits, validate};
+use protocol::{Role, Scopes, Timestamp, Toolsets, limits, validate};
 use serde::Serialize;
 
 use super::algorithm::SigningAlgorithm;
@@ -30,6 +30,8 @@ pub struct NewToken {
     pub scopes: Scopes,
     /// The chats it gives; those of the role unless set.
     pub chats: Option<ChatLists>,
+    /// The tools that its owner is shown over MCP; the default ones unless set.
+    pub toolsets: Option<Toolsets>,
     /// How long it lives; ninety days unless set.
     pub ttl_seconds: Option<i64>,
 }
@@ -64,6 +66,8 @@ struct Payload<'a> {
     scope: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     chats: Option<&'a ChatLists>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    toolsets: Option<String>,
     iat: i64,
     exp: i64,
     jti: TokenId,
@@ -95,6 +99,7 @@ impl KeyRing {
             session_id: &claims.session_id,
             scope: claims.scopes.to_string(),
             chats: claims.chats.as_ref(),
+            toolsets: claims.toolsets.map(|sets| sets.to_string()),
             iat,
             exp,
             jti: claims.jti,

@@ -42,6 +42,7 @@ pub fn local_caller(
         scopes: role.default_scopes(),
         // Whoever starts a program as this user could read the data folder itself.
         chats: ChatGrant::All,
+        toolsets: None,
         jti: format!("local-{session_id}"),
         session_id,
         iat: now,

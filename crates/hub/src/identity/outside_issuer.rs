@@ -108,6 +108,7 @@ impl OutsideIssuer {
                 Some(claim) => claims.chats(claim, role)?,
                 None => role.default_chats(),
             },
+            toolsets: claims.toolsets()?,
             jti: token_id(jws, claims)?,
             iat: life.iat,
             exp: life.exp,

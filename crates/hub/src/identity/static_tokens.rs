@@ -86,6 +86,7 @@ fn caller(setting: &StaticToken, path: &str) -> Result<Arc<Caller>, IdentityErro
         session_id: jti.clone(),
         scopes: setting.scopes.map_or(setting.role.default_scopes(), |list| list.0),
         chats: setting.chats.clone().map_or(setting.role.default_chats(), ChatGrant::Lists),
+        toolsets: None,
         jti,
         iat: Timestamp::from_ms(0),
         exp: NEVER,

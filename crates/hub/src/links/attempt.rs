@@ -37,6 +37,7 @@ impl Link {
         let ended = tokio::select! {
             ended = self.connector().stream(from, &sink, stop) => ended,
             () = self.read_past_beside() => return Ok(()),
+            () = self.reconcile() => return Ok(()),
             () = self.keep_claim() => return Ok(()),
         };
         if stop.is_cancelled() {
@@ -72,6 +73,7 @@ impl Link {
         };
         tokio::select! {
             failed = look => failed,
+            () = self.reconcile() => Ok(()),
             () = self.keep_claim() => Ok(()),
             () = stop.cancelled() => Ok(()),
         }

@@ -1,8 +1,10 @@
 //! A service calls the hub. It is answered when what it said is committed.
 
-use connector_api::{Connector, ConnectorError, HookAnswer, HookRequest};
+use connector_api::{Connector, ConnectorError, HookAnswer, HookReply, HookRequest};
+use protocol::Timestamp;
+use store::RawDelivery;
 
-use super::intake::Delivery;
+use super::intake::{Committed, Delivery};
 use super::mark::Mark;
 use super::registry::{Links, Running};
 use crate::error::{Error, Result};
@@ -23,20 +25,40 @@ impl Links {
             return Err(UNKNOWN);
         }
         let reply = connector.receive(&request, self.intake.now()).map_err(refused)?;
-        let mark = reply.batch.cursor.map_or(Mark::None, Mark::Stream);
-        if reply.batch.facts.is_empty() && matches!(mark, Mark::None) {
-            return Ok(reply.answer);
+        let running = Running { link, connector, bells };
+        if let Some(wish) = reply.batch.interaction {
+            return self.fulfil(&running, wish, reply.answer).await;
         }
-        let delivery = Delivery { facts: reply.batch.facts, mark, lease_owner: None };
-        let taken = self.intake.commit(&link, delivery).await?;
-        if taken.chats_added > 0 {
-            bells.new_chat.notify_one();
+        let answer = reply.answer.clone();
+        self.take_reply(&running, reply, &request, false).await?;
+        Ok(answer)
+    }
+
+    /// Commits what a request said; `None` where it said nothing that is kept.
+    pub(super) async fn take_reply(
+        &self,
+        running: &Running,
+        reply: HookReply,
+        request: &HookRequest,
+        is_test: bool,
+    ) -> Result<Option<Committed>> {
+        let batch = reply.batch;
+        let mark = batch.cursor.map_or(Mark::None, Mark::Stream);
+        if batch.facts.is_empty() && batch.inbound.is_empty() && matches!(mark, Mark::None) {
+            return Ok(None);
         }
-        Ok(reply.answer)
+        let raw = (!batch.inbound.is_empty()).then(|| raw(request, self.intake.now()));
+        let (facts, inbound) = (batch.facts, batch.inbound);
+        let delivery = Delivery { facts, mark, inbound, raw, is_test, lease_owner: None };
+        let committed = self.intake.commit(&running.link, delivery).await?;
+        if committed.taken.chats_added > 0 {
+            running.bells.new_chat.notify_one();
+        }
+        Ok(Some(committed))
     }
 
     /// The link a request is for. A name that two workspaces use names none of them.
-    fn hooked(&self, link: &str) -> Result<Running> {
+    pub(super) fn hooked(&self, link: &str) -> Result<Running> {
         let (workspace, name) = match link.rsplit_once('/') {
             Some((workspace, name)) => (Some(workspace), name),
             None => (None, link),
@@ -49,7 +71,36 @@ impl Links {
     }
 }
 
-fn refused(error: ConnectorError) -> Error {
+/// What is kept of a request, so that it can be read again. A header that carries a secret is not.
+fn raw(request: &HookRequest, now: Timestamp) -> RawDelivery {
+    let is_secret = |name: &str| {
+        ["authorization", "cookie", "token", "secret", "password", "api-key", "apikey"]
+            .iter()
+            .any(|word| name.contains(word))
+    };
+    let headers: Vec<_> = request.headers.iter().filter(|(name, _)| !is_secret(name)).collect();
+    let parts = serde_json::json!({
+        "method": request.method, "headers": headers, "query": request.query,
+        "received_ms": now.as_ms(),
+    });
+    RawDelivery { headers: parts.to_string(), body: request.body.clone() }
+}
+
+/// A request as it came, and when, from what was kept of it.
+pub(super) fn from_raw(raw: RawDelivery) -> Option<(HookRequest, Timestamp)> {
+    #[derive(serde::Deserialize)]
+    struct Parts {
+        method: String,
+        headers: Vec<(String, String)>,
+        query: Vec<(String, String)>,
+        received_ms: i64,
+    }
+    let Parts { method, headers, query, received_ms } = serde_json::from_str(&raw.headers).ok()?;
+    let request = HookRequest { method, headers, query, body: raw.body };
+    Some((request, Timestamp::from_ms(received_ms)))
+}
+
+pub(super) fn refused(error: ConnectorError) -> Error {
     match error {
         ConnectorError::BadSignature => Error::HookRefused,
         ConnectorError::Unsupported { .. } => UNKNOWN,

@@ -1,12 +1,15 @@
-//! Where facts from links come in: one transaction for the facts, the place where their source goes
-//! on, and the entry in the audit trail. Whoever waits for a chat is told afterwards.
+//! Where facts from links come in: one transaction for the facts, what the relay carries, the place where
+//! their source goes on, and the entry in the audit trail. Whoever waits for any of it is told afterwards.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use connector_api::Inbound;
 use protocol::Timestamp;
 use protocol::chat::Facts;
 use protocol::limits::links as limits;
-use store::{LinkRow, Store, StoreError};
+use serde::Serialize;
+use store::{LinkRow, RawDelivery, Store, StoreError, Tx};
 use tokio::sync::Notify;
 
 use super::mark::Mark;
@@ -16,9 +19,15 @@ use crate::chats::take::{self, Taken};
 use crate::clock::{Clock, Entropy};
 use crate::error::{Error, Result};
 use crate::live::Live;
+use crate::metrics::Metrics;
+use crate::relay::hooks;
+use crate::relay::intake::{Incoming, Received, Taker};
+use crate::relay::settings::IntakeSettings;
 
 /// What a change by a link is called in the audit trail.
 const ACTION: &str = "sync";
+/// And one that the relay carries.
+const RELAY_ACTION: &str = "receive_delivery";
 
 /// Where facts from links come in.
 pub(crate) struct Intake {
@@ -28,24 +37,46 @@ pub(crate) struct Intake {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) audit_bell: Arc<Notify>,
     pub(crate) expiry_bell: Notify,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) settings: Arc<IntakeSettings>,
 }
 
 /// Facts of a link, and where it goes on after them.
-pub(super) struct Delivery {
+#[derive(Default)]
+pub(crate) struct Delivery {
     pub(super) facts: Facts,
     pub(super) mark: Mark,
+    /// What happened that the relay carries.
+    pub(crate) inbound: Vec<Inbound>,
+    /// The request that said it, byte for byte.
+    pub(crate) raw: Option<RawDelivery>,
+    /// Whether somebody only tries the way in.
+    pub(crate) is_test: bool,
     /// The hub that must have the link to itself.
     pub(super) lease_owner: Option<String>,
 }
 
+/// What a delivery did.
+#[derive(Debug, Serialize)]
+pub(crate) struct Committed {
+    pub(crate) taken: Taken,
+    pub(crate) received: Vec<Received>,
+}
+
 impl Intake {
-    /// Commits facts and the place where their source goes on, or neither. A link that was changed
-    /// or removed in between, or that another hub runs now, takes nothing.
-    pub(super) async fn commit(&self, link: &Arc<LinkRow>, delivery: Delivery) -> Result<Taken> {
+    /// Commits facts, what the relay carries, and the place where their source goes on, or nothing. A
+    /// link that was changed or removed in between, or that another hub runs now, takes nothing.
+    pub(crate) async fn commit(
+        &self,
+        link: &Arc<LinkRow>,
+        delivery: Delivery,
+    ) -> Result<Committed> {
+        #[expect(clippy::disallowed_methods, reason = "measures how long taking it in takes")]
+        let began = Instant::now();
         let delivery = Arc::new(delivery);
         let expires = delivery.facts.messages.iter().any(|message| message.expires_at.is_some());
         let mut tries = 0;
-        let taken = loop {
+        let committed = loop {
             match self.try_commit(link, &delivery).await {
                 Err(Error::Store(error))
                     if is_passing(&error) && tries < limits::COMMIT_TRIES_MAX =>
@@ -57,22 +88,40 @@ impl Intake {
             }
         };
         self.audit_bell.notify_one();
-        for thread in &taken.threads {
+        for thread in &committed.taken.threads {
             self.live.announce_chat(*thread);
         }
         if expires {
             self.expiry_bell.notify_one();
         }
-        Ok(taken)
+        for received in &committed.received {
+            self.tell(link, received);
+            measure(&self.metrics, &link.service, received, began.elapsed());
+        }
+        Ok(committed)
     }
 
-    async fn try_commit(&self, link: &Arc<LinkRow>, delivery: &Arc<Delivery>) -> Result<Taken> {
+    /// Tells whoever waits for what came in.
+    fn tell(&self, link: &LinkRow, received: &Received) {
+        if let Some(thread_row) = received.thread_row {
+            self.live.announce(thread_row);
+        }
+        if let Some(agent) = &received.agent {
+            self.live.announce_member(&link.workspace, agent);
+        }
+        if received.queue.is_some() {
+            hooks::work_arrived(&self.live, &link.workspace);
+        }
+    }
+
+    async fn try_commit(&self, link: &Arc<LinkRow>, delivery: &Arc<Delivery>) -> Result<Committed> {
         let (link, delivery) = (Arc::clone(link), Arc::clone(delivery));
         let actor = format!("link:{}", link.name);
         let identity =
             Identity::of_service(&link.workspace, &actor, self.clock.now(), &*self.entropy);
-        let entropy = Arc::clone(&self.entropy);
-        let request = Commitment::request(&identity.salt, &names(&delivery.facts));
+        let (entropy, settings) = (Arc::clone(&self.entropy), Arc::clone(&self.settings));
+        let request = Commitment::request(&identity.salt, &names(&delivery));
+        let action = if delivery.inbound.is_empty() { ACTION } else { RELAY_ACTION };
         self.store
             .write(move |tx| {
                 let is_ours = match &delivery.lease_owner {
@@ -84,8 +133,10 @@ impl Intake {
                 }
                 let new_uid = || crate::clock::fresh_uid(&*entropy, identity.now);
                 let taken = take::take(tx, &link, &delivery.facts, identity.now, &new_uid)?;
+                let taker = Taker { settings: &settings, now: identity.now, new_uid: &new_uid };
+                let received = receive(tx, &link, &delivery, &taker)?;
                 delivery.mark.write(tx, &link, &delivery.facts)?;
-                change(&link, taken).enter(tx, &identity, ACTION, &request)
+                change(&link, Committed { taken, received }).enter(tx, &identity, action, &request)
             })
             .await
     }
@@ -96,19 +147,72 @@ impl Intake {
     }
 }
 
-/// What the trail says of it. Facts that change nothing leave no entry: a stream says every few
-/// seconds that it is still up.
-fn change(link: &LinkRow, taken: Taken) -> Change<Taken> {
-    if taken.chats_added + taken.messages_added + taken.messages_changed == 0 {
-        return Change::none(taken);
+/// Counts what came in.
+fn measure(metrics: &Metrics, channel: &str, received: &Received, took: Duration) {
+    let outcome = if received.is_new() { received.outcome.name() } else { "duplicate" };
+    metrics.count(
+        "waystation_deliveries_total",
+        "What services said, by what became of it.",
+        &[("channel", channel), ("outcome", outcome)],
+        1,
+    );
+    metrics.time(
+        "waystation_delivery_seconds",
+        "Time from a verified delivery to its commit.",
+        &[("channel", channel), ("direction", "in")],
+        took,
+    );
+}
+
+/// Takes in what the relay carries.
+fn receive(
+    tx: &mut Tx<'_>,
+    link: &LinkRow,
+    delivery: &Delivery,
+    taker: &Taker<'_>,
+) -> Result<Vec<Received>> {
+    let mut received = Vec::with_capacity(delivery.inbound.len());
+    for (at, inbound) in delivery.inbound.iter().enumerate() {
+        // One delivery may say several things; wherever they come from, they are numbered alike.
+        let earlier = delivery.inbound.iter().take(at);
+        let index = earlier.filter(|one| one.transport_key == inbound.transport_key).count();
+        let (raw, is_test) = (delivery.raw.as_ref(), delivery.is_test);
+        received.extend(taker.take(tx, Incoming { link, inbound, index, raw, is_test })?);
     }
-    let detail = serde_json::json!(taken).to_string();
-    Change::of(link.name.clone(), taken).with_detail(detail)
+    Ok(received)
+}
+
+/// What the trail says of it. What changes nothing leaves no entry: a stream says every few seconds that
+/// it is still up, and a service says the same thing again.
+fn change(link: &LinkRow, committed: Committed) -> Change<Committed> {
+    let Committed { taken, received } = &committed;
+    let new: Vec<_> = received.iter().filter(|received| received.is_new()).collect();
+    if taken.chats_added + taken.messages_added + taken.messages_changed == 0 && new.is_empty() {
+        return Change::none(committed);
+    }
+    let mut detail = serde_json::json!(taken);
+    if let (Some(detail), false) = (detail.as_object_mut(), new.is_empty()) {
+        let of = |received: &&Received| {
+            let Received { delivery_id, event, outcome, thread_id, .. } = received;
+            serde_json::json!({
+                "delivery_id": delivery_id, "event": event, "outcome": outcome,
+                "thread_id": thread_id,
+            })
+        };
+        detail.insert("deliveries".to_owned(), new.iter().map(of).collect());
+    }
+    let object = match new.as_slice() {
+        [only] => only.delivery_id.to_string(),
+        _ => link.name.clone(),
+    };
+    let detail = detail.to_string();
+    Change::of(object, committed).with_detail(detail)
 }
 
 /// What an entry of the trail commits to: which messages came, not what they say. A commitment to
 /// the words of a message that must be forgotten would let someone guess them later.
-fn names(facts: &Facts) -> Vec<u8> {
+fn names(delivery: &Delivery) -> Vec<u8> {
+    let facts = &delivery.facts;
     let messages = facts.messages.iter().map(|fact| (&fact.chat_id, &fact.message_id));
     let edits = facts.edits.iter().map(|fact| (&fact.message.chat_id, &fact.message.message_id));
     let deletions = facts.deletions.iter().map(|fact| (&fact.chat_id, &fact.message_id));
@@ -121,7 +225,14 @@ fn names(facts: &Facts) -> Vec<u8> {
         deletions.collect::<Vec<_>>(),
         reactions.collect::<Vec<_>>(),
     );
-    serde_json::to_vec(&all).expect("texts print as JSON")
+    let inbound: Vec<_> =
+        delivery.inbound.iter().map(|inbound| (&inbound.event, &inbound.transport_key)).collect();
+    let names = if inbound.is_empty() {
+        serde_json::to_vec(&all)
+    } else {
+        serde_json::to_vec(&(all, inbound))
+    };
+    names.expect("texts print as JSON")
 }
 
 fn is_passing(error: &StoreError) -> bool {

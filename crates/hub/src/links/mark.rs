@@ -1,15 +1,16 @@
 //! Where reading goes on: written in the transaction that takes what was read.
 
 use protocol::chat::Facts;
-use store::{GapRow, HeldRow, LinkRow, Tx};
+use store::{GapRow, HeldRow, LinkRow, ReconcileRow, Tx};
 
 use crate::chats::take::source_id;
 use crate::error::Result;
 
 /// Where reading goes on after some facts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) enum Mark {
     /// Nothing to remember.
+    #[default]
     None,
     /// The stream goes on here.
     Stream(String),
@@ -27,6 +28,8 @@ pub(super) enum Mark {
         /// Where the next page begins.
         next: Option<String>,
     },
+    /// What a service could not say is known up to here.
+    Reconciled(ReconcileRow),
 }
 
 impl Mark {
@@ -37,6 +40,7 @@ impl Mark {
             Self::Stream(cursor) => tx.set_stream_cursor(link.row, cursor)?,
             Self::Past { chat_id, next } => past(tx, link, facts, chat_id, next.as_deref())?,
             Self::Gap { gap, next } => fill(tx, facts, gap, next.as_deref())?,
+            Self::Reconciled(at) => tx.set_reconcile(link.row, at)?,
         }
         Ok(())
     }

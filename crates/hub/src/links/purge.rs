@@ -42,7 +42,12 @@ async fn portion(call: &Call, link_row: i64, now: Timestamp) -> Result<(u64, u64
         if messages > 0 {
             return Ok((messages, 0));
         }
-        Ok::<_, StoreError>((0, tx.purge_chats(link_row, limits::PURGE_BATCH_MAX)?))
+        let chats = tx.purge_chats(link_row, limits::PURGE_BATCH_MAX)?;
+        if chats > 0 {
+            return Ok((0, chats));
+        }
+        // What the link said is counted as messages.
+        Ok::<_, StoreError>((tx.purge_deliveries(link_row, limits::PURGE_BATCH_MAX)?, 0))
     };
     Ok(call.hub.store.write(work).await?)
 }
@@ -53,6 +58,7 @@ async fn finish(call: &Call, link_row: i64, name: String) -> Result<()> {
         tx.purge_people(&workspace, &name)?;
         tx.forget_imports(&workspace, &name)?;
         tx.purge_lease(link_row)?;
+        tx.forget_reconcile(link_row)?;
         tx.delete_link(link_row)
     };
     Ok(call.hub.store.write(work).await?)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use connector_api::toolkit::{HttpClient, HttpSettings};
 use connector_api::{Capabilities, Connector, ConnectorKind};
@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use super::intake::Intake;
 use super::state::{LinkState, LinkStatus};
 use super::vault::{LinkVault, VaultError};
+use crate::hub::Hub;
 
 /// What links are made of.
 pub struct LinkParts {
@@ -41,8 +42,10 @@ pub struct Links {
     /// This hub, among those that share a database.
     pub(super) hub_name: String,
     states: Mutex<HashMap<i64, LinkState>>,
-    running: Mutex<HashMap<i64, Running>>,
+    pub(super) running: Mutex<HashMap<i64, Running>>,
     changed: Notify,
+    /// The hub they belong to.
+    pub(super) owner: OnceLock<Weak<Hub>>,
 }
 
 /// A link that runs.
@@ -73,6 +76,7 @@ impl Links {
             states: Mutex::default(),
             running: Mutex::default(),
             changed: Notify::new(),
+            owner: OnceLock::new(),
         }
     }
 
@@ -105,6 +109,17 @@ impl Links {
     /// The client of a link that runs.
     pub fn connector(&self, link_row: i64) -> Option<Arc<dyn Connector>> {
         self.running.lock().get(&link_row).map(|running| Arc::clone(&running.connector))
+    }
+
+    /// A link that runs, and its client.
+    pub(crate) fn client(&self, link_row: i64) -> Option<(Arc<LinkRow>, Arc<dyn Connector>)> {
+        let running = self.running.lock();
+        running.get(&link_row).map(|one| (Arc::clone(&one.link), Arc::clone(&one.connector)))
+    }
+
+    /// The name of this hub among those that share a database.
+    pub(crate) fn hub_name(&self) -> &str {
+        &self.hub_name
     }
 
     /// A link was added, changed or removed.

@@ -31,7 +31,10 @@ impl Sink for LinkSink<'_> {
     fn take(&self, batch: Batch) -> BoxFuture<'_, Result<HookAnswer, SinkClosed>> {
         Box::pin(async move {
             let mark = batch.cursor.map_or(Mark::None, Mark::Stream);
-            match self.link.commit(batch.facts, mark).await {
+            if let Some(wish) = batch.interaction {
+                return Ok(self.link.fulfil(wish).await);
+            }
+            match self.link.commit_all(batch.facts, batch.inbound, mark).await {
                 Ok(()) => Ok(HookAnswer::default()),
                 Err(error) => {
                     *self.refused.lock() = Some(error);

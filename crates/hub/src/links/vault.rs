@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use connector_api::toolkit::HttpError;
 use protocol::Secret;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hmac;
 use ring::rand::SecureRandom;
 
 const KEY_FILE: &str = "links.key";
@@ -19,6 +20,9 @@ const KEY_BYTES: usize = 32;
 const OTHERS: u32 = 0o077;
 /// The first byte of what is sealed, so that another way of sealing can come later.
 const FORMAT: u8 = 1;
+
+/// What the key of stable tokens is derived for.
+const TOKEN_PURPOSE: &[u8] = b"waystation stable tokens 1";
 
 /// Why the key or a secret cannot be used. Nothing secret stands in it.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +65,8 @@ pub enum VaultError {
 /// The key under which the secrets of links are kept.
 pub struct LinkVault {
     key: LessSafeKey,
+    /// Made from the key: what stable tokens of personal data are made with.
+    token_key: [u8; KEY_BYTES],
 }
 
 impl std::fmt::Debug for LinkVault {
@@ -92,7 +98,13 @@ impl LinkVault {
             .map_err(failed)?;
         let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes);
         let key = key.map_err(|_| VaultError::Malformed { path: path.clone() })?;
-        Ok(Self { key: LessSafeKey::new(key) })
+        let token_key = derived(&bytes, TOKEN_PURPOSE);
+        Ok(Self { key: LessSafeKey::new(key), token_key })
+    }
+
+    /// The key of stable tokens, the same on every hub that has the key of links.
+    pub(crate) fn token_key(&self) -> [u8; KEY_BYTES] {
+        self.token_key
     }
 
     /// Seals the secrets of a link. The nonce must be fresh randomness.
@@ -160,6 +172,14 @@ fn create(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(&unfinished, path)?;
     File::open(folder)?.sync_all()
+}
+
+/// A key for one purpose, from which the key of links cannot be found.
+fn derived(key: &[u8], purpose: &[u8]) -> [u8; KEY_BYTES] {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key);
+    let mut derived = [0; KEY_BYTES];
+    derived.copy_from_slice(hmac::sign(&key, purpose).as_ref());
+    derived
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ struct Index {
     threads: HashMap<i64, HashMap<u64, Arc<Notify>>>,
     members: HashMap<(String, String), HashMap<u64, Arc<Notify>>>,
     chats: HashMap<u64, Arc<Notify>>,
+    work: HashMap<String, HashMap<u64, Arc<Notify>>>,
+    outbox: HashMap<u64, Arc<Notify>>,
     everything: HashMap<u64, Arc<Notify>>,
 }
 
@@ -31,6 +33,8 @@ enum Interest {
     Thread(i64),
     Member(String, String),
     Chats,
+    Work(String),
+    Outbox,
     Everything,
 }
 
@@ -82,6 +86,21 @@ impl Live {
     pub fn announce_chat(&self, thread_row: i64) {
         self.announce(thread_row);
         for notify in self.index.lock().chats.values() {
+            notify.notify_one();
+        }
+    }
+
+    /// There is work in a workspace that can be taken.
+    pub fn announce_work(&self, workspace: &str) {
+        let index = self.index.lock();
+        for notify in index.work.get(workspace).into_iter().flat_map(HashMap::values) {
+            notify.notify_one();
+        }
+    }
+
+    /// There is something to be sent to a service.
+    pub fn announce_outbox(&self) {
+        for notify in self.index.lock().outbox.values() {
             notify.notify_one();
         }
     }
@@ -152,6 +171,21 @@ impl Watch {
         self.interests.push(Interest::Chats);
     }
 
+    /// Watches for work in a workspace.
+    pub fn add_work(&mut self, workspace: &str) {
+        let mut index = self.live.index.lock();
+        let waiters = index.work.entry(workspace.to_owned()).or_default();
+        waiters.insert(self.id, Arc::clone(&self.notify));
+        drop(index);
+        self.interests.push(Interest::Work(workspace.to_owned()));
+    }
+
+    /// Watches for things to be sent to services.
+    pub fn add_outbox(&mut self) {
+        self.live.index.lock().outbox.insert(self.id, Arc::clone(&self.notify));
+        self.interests.push(Interest::Outbox);
+    }
+
     /// Watches every thread; for views that follow the whole log.
     pub fn add_everything(&mut self) {
         self.live.index.lock().everything.insert(self.id, Arc::clone(&self.notify));
@@ -175,6 +209,10 @@ impl Drop for Watch {
                 }
                 Interest::Chats => {
                     index.chats.remove(&self.id);
+                }
+                Interest::Work(workspace) => forget(&mut index.work, &workspace, self.id),
+                Interest::Outbox => {
+                    index.outbox.remove(&self.id);
                 }
                 Interest::Everything => {
                     index.everything.remove(&self.id);
@@ -221,8 +259,17 @@ mod tests {
         assert!(woken.is_none());
         live.announce_member("w", "a");
         watch.changed().await;
+        watch.add_work("w");
+        watch.add_outbox();
+        live.announce_work("other");
+        assert!(futures_util::FutureExt::now_or_never(watch.changed()).is_none());
+        live.announce_work("w");
+        watch.changed().await;
+        live.announce_outbox();
+        watch.changed().await;
         drop(watch);
         let index = live.index.lock();
         assert!(index.threads.is_empty() && index.members.is_empty());
+        assert!(index.work.is_empty() && index.outbox.is_empty());
     }
 }

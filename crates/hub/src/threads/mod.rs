@@ -26,9 +26,12 @@ pub use get_message::GetMessage;
 pub use get_thread::GetThread;
 pub use list_threads::ListThreads;
 pub use post_message::PostMessage;
+pub(crate) use post_message::key_hash;
 pub use read_messages::ReadMessages;
 pub use remove_participants::RemoveParticipants;
 pub use search_messages::SearchMessages;
 pub use summarize_thread::SummarizeThread;
 pub use update_thread_status::UpdateThreadStatus;
 pub use wait_for_messages::WaitForMessages;
+
+pub(crate) use summary::one_line;

@@ -180,7 +180,7 @@ fn check_kind(kind: MessageKind, metadata: Option<&Metadata>) -> Result<Option<T
 }
 
 /// A stable hash of a sender's key, for the index.
-fn key_hash(sender: &str, key: &str) -> i64 {
+pub(crate) fn key_hash(sender: &str, key: &str) -> i64 {
     let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
     hasher.write(sender.as_bytes());
     hasher.write(&[0]);
@@ -246,7 +246,7 @@ impl Draft {
         {
             rules::apply_move(tx, &mut thread, step, kind)?;
         }
-        self.count_turn(tx, &mut thread, turns_max)?;
+        rules::count_turn(tx, &mut thread, (&self.caller, self.at), turns_max)?;
         tx.update_thread(&thread)?;
         Ok(Change::of(output.message_id.to_string(), output))
     }
@@ -318,33 +318,6 @@ impl Draft {
             Some(message) if message.created == created => Ok(Some(ReplyTo { seq, created })),
             _ => Err(MISSING),
         }
-    }
-
-    /// The loop guard: agents that talk for too long without a human are paused, visibly.
-    fn count_turn(&self, tx: &mut Tx<'_>, thread: &mut ThreadRow, turns_max: i64) -> Result<()> {
-        if self.caller.role.is_human() {
-            thread.agent_turns = 0;
-            thread.paused = None;
-            thread.last_speaker = None;
-            return Ok(());
-        }
-        if thread.last_speaker.as_deref() == Some(&*self.caller.agent_id) {
-            return Ok(());
-        }
-        thread.agent_turns += 1;
-        thread.last_speaker = Some(self.caller.agent_id.clone());
-        if turns_max == 0 || thread.agent_turns <= turns_max {
-            return Ok(());
-        }
-        thread.paused = Some(self.at);
-        let body = format!(
-            "paused: agents took {} turns without a human; a message of an operator continues",
-            thread.agent_turns
-        );
-        let metadata = serde_json::json!({
-            "event_type": "thread_paused", "agent_turns": thread.agent_turns,
-        });
-        rules::say(tx, thread, self.at, &body, &metadata.to_string())
     }
 }
 

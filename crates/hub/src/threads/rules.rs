@@ -208,6 +208,39 @@ pub(crate) fn say(
     })?)
 }
 
+/// The loop guard: agents that talk for too long without a human are paused, visibly. The caller writes
+/// the thread back.
+pub(crate) fn count_turn(
+    tx: &mut Tx<'_>,
+    thread: &mut ThreadRow,
+    (by, at): (&Caller, Timestamp),
+    turns_max: i64,
+) -> Result<()> {
+    if by.role.is_human() {
+        thread.agent_turns = 0;
+        thread.paused = None;
+        thread.last_speaker = None;
+        return Ok(());
+    }
+    if thread.last_speaker.as_deref() == Some(&*by.agent_id) {
+        return Ok(());
+    }
+    thread.agent_turns += 1;
+    thread.last_speaker = Some(by.agent_id.clone());
+    if turns_max == 0 || thread.agent_turns <= turns_max {
+        return Ok(());
+    }
+    thread.paused = Some(at);
+    let body = format!(
+        "paused: agents took {} turns without a human; a message of an operator continues",
+        thread.agent_turns
+    );
+    let metadata = serde_json::json!({
+        "event_type": "thread_paused", "agent_turns": thread.agent_turns,
+    });
+    say(tx, thread, at, &body, &metadata.to_string())
+}
+
 /// A page size: what was asked for, within limits.
 pub(crate) fn page_size(asked: Option<u32>) -> Result<usize> {
     match asked {

@@ -37,8 +37,8 @@ impl Operation for CancelWake {
     const ROUTE: Route = Route::delete("/v1/wakes/{wake_id}");
     const SCOPE: Scope = Scope::ThreadsWrite;
     const EFFECT: Effect = Effect::Destroy;
-    // People and programs ask for this; a model has no need of it, and its list of tools is short.
-    const TOOLSET: &'static str = "admin";
+    // Few models have a need of it, and their list of tools is short; those who do ask for the set.
+    const TOOLSET: &'static str = "wakes";
     type Output = CancelWakeOutput;
 
     async fn run(self, call: &Call) -> Result<CancelWakeOutput> {

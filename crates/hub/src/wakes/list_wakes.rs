@@ -46,8 +46,8 @@ impl Operation for ListWakes {
     const ROUTE: Route = Route::get("/v1/wakes");
     const SCOPE: Scope = Scope::ThreadsRead;
     const EFFECT: Effect = Effect::Read;
-    // People and programs ask for this; a model has no need of it, and its list of tools is short.
-    const TOOLSET: &'static str = "admin";
+    // Few models have a need of it, and their list of tools is short; those who do ask for the set.
+    const TOOLSET: &'static str = "wakes";
     type Output = ListWakesOutput;
 
     async fn run(self, call: &Call) -> Result<ListWakesOutput> {

@@ -140,6 +140,7 @@ pub(crate) fn config() -> IdentityConfig {
 pub(crate) fn new_token(random: u8) -> NewToken {
     NewToken {
         chats: None,
+        toolsets: None,
         jti: TokenId::new(NOW, [random; 10]),
         agent_id: "reviewer".to_owned(),
         workspace_id: "acme".to_owned(),

@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use protocol::Role::{Observer, Operator, Orchestrator, Plugin, Service, Worker};
 use protocol::chat::ChatGrant;
-use protocol::{Caller, Role, Scope, Scopes};
+use protocol::relay::{Envelope, ToolCall};
+use protocol::{Caller, Role, Scope, Scopes, TaskId, ToolCallId};
 use serde_json::{Map, Value, json};
 use testkit::{TestHub, caller, caller_in};
+use waystation_hub::relay::tools::{Asked, request};
 
 use crate::quiet;
 
@@ -89,6 +91,8 @@ enum About {
     Token,
     /// A wake: foreign and missing ones are not found, and of others only a host speaks.
     Wake,
+    /// Work: foreign and missing ones are not found, and only who has it may say anything about it.
+    Work,
     /// The caller's workspace, named in the payload: another one is out of scope.
     NamedWorkspace,
     /// The caller's workspace: it shows nothing of another.
@@ -352,6 +356,105 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: OPERATOR,
         input: |_| json!({}),
     },
+    // The relay: envelopes and deliveries.
+    Row {
+        operation: "post_envelope",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| {
+            json!({ "envelope": {
+                "id": "a1", "timestamp": "2026-02-17T12:00:00Z", "channel": "internal",
+                "role": "assistant", "content": "hello", "meta": { "thread_id": o.thread },
+            } })
+        },
+    },
+    Row {
+        operation: "read_envelopes",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "thread_id": o.thread }),
+    },
+    Row {
+        operation: "list_deliveries",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "name": o.link }),
+    },
+    Row {
+        operation: "replay_delivery",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "delivery_id": o.delivery, "again": true }),
+    },
+    Row {
+        operation: "test_link",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "name": o.link }),
+    },
+    // The relay: work for agents, and what leaves for services.
+    Row {
+        operation: "pull_work",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |_| json!({ "wait_ms": 0 }),
+    },
+    Row {
+        operation: "extend_work",
+        about: About::Work,
+        roles: AGENTS,
+        input: |o| json!({ "work_id": o.work, "fence": 1 }),
+    },
+    Row {
+        operation: "complete_work",
+        about: About::Work,
+        roles: AGENTS,
+        input: |o| json!({ "work_id": o.work, "fence": 1, "replies": [{ "content": "done" }] }),
+    },
+    Row {
+        operation: "release_work",
+        about: About::Work,
+        roles: AGENTS,
+        input: |o| json!({ "work_id": o.work, "fence": 1, "reason": "not mine" }),
+    },
+    Row { operation: "list_work", about: About::OwnWorkspace, roles: AGENTS, input: |_| json!({}) },
+    Row {
+        operation: "list_outbox",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "redrive_outbox",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "outbox_id": o.outbox }),
+    },
+    Row {
+        operation: "cancel_outbox",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "outbox_id": o.outbox }),
+    },
+    // The relay: tools and context.
+    Row {
+        operation: "get_tool_call",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "call_id": o.tool_call }),
+    },
+    Row {
+        operation: "cancel_tool_call",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "call_id": o.tool_call }),
+    },
+    Row {
+        operation: "assemble_context",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "thread_id": o.thread }),
+    },
 ];
 
 pub(crate) const OWN: &str = "wk_mobile_core";
@@ -373,6 +476,14 @@ pub(crate) struct Objects {
     participant: String,
     /// A wake of that one, which it asked for itself.
     wake: String,
+    /// Something that the link's service said.
+    delivery: String,
+    /// Work that the participant has taken.
+    work: String,
+    /// An action that waits to be sent.
+    outbox: String,
+    /// A call of that one, which nobody runs yet.
+    tool_call: String,
 }
 
 /// Every source of these tests has a name of its own.
@@ -418,6 +529,11 @@ impl Objects {
         });
         let by = caller_in(workspace, agent, Worker);
         let wake = text(&hub.ok(&by, "trigger_participant", input).await, "wake_id");
+        let tried = hub.ok(&owner, "test_link", json!({ "name": link })).await;
+        let delivery = text(&tried["taken"][0], "delivery_id");
+        let work = text(&take_work(hub, &by, &link).await, "work_id");
+        let outbox = queue_action(hub, workspace, link.clone()).await;
+        let tool_call = asked_tool(hub, &by, &thread).await;
         let (caller, participant) = (agent.to_owned(), agent.to_owned());
         Self {
             workspace,
@@ -431,6 +547,10 @@ impl Objects {
             attached,
             participant,
             wake,
+            delivery,
+            work,
+            outbox,
+            tool_call,
         }
     }
 
@@ -448,8 +568,76 @@ impl Objects {
             attached: "msg_0000000000G00000000000000".to_owned(),
             participant: agent.to_owned(),
             wake: "wk_01JXYZ0000000000000000000".to_owned(),
+            delivery: "dlv_01JXYZ0000000000000000000".to_owned(),
+            work: "work_01JXYZ0000000000000000000".to_owned(),
+            outbox: "out_01JXYZ0000000000000000000".to_owned(),
+            tool_call: "call_01JXYZ0000000000000000000".to_owned(),
         }
     }
+}
+
+/// Takes the work that a link's trial made, with a fence of 1.
+async fn take_work(hub: &TestHub, by: &Arc<Caller>, link: &str) -> Value {
+    for _ in 0..100 {
+        let pulled = hub.ok(by, "pull_work", json!({ "wait_ms": 0 })).await;
+        let item = &pulled["items"][0];
+        let named = item["envelope"].to_string().contains(link);
+        if item["fence"] == 1 && named {
+            return item.clone();
+        }
+    }
+    panic!("{link} made no work");
+}
+
+/// Something that is to leave through a link tomorrow.
+async fn queue_action(hub: &TestHub, workspace: &'static str, link: String) -> String {
+    let at = hub.hub.now().plus_ms(24 * 3_600_000);
+    let id = protocol::OutboxId(hub.hub.new_uid(at));
+    let action = protocol::relay::Action { link, ..Default::default() };
+    let queued = hub.hub.store.write(move |tx| {
+        let link_row = tx.link(workspace, &action.link)?.unwrap().row;
+        tx.insert_outbox(&store::NewOutboxRow {
+            id,
+            workspace,
+            link_row,
+            destination: "canary",
+            action: &serde_json::to_string(&action).unwrap(),
+            action_hash: action.hash(),
+            buttons: None,
+            replaces: None,
+            thread_row: None,
+            task: None,
+            agent: "canary",
+            proposal: None,
+            at,
+        })
+    });
+    let queued: store::Result<()> = queued.await;
+    queued.unwrap();
+    id.to_string()
+}
+
+/// A call of a tool that is due tomorrow.
+async fn asked_tool(hub: &TestHub, by: &Arc<Caller>, thread: &str) -> String {
+    let now = hub.hub.now();
+    let id = ToolCallId(hub.hub.new_uid(now));
+    let (by, thread) = (Arc::clone(by), thread.parse().unwrap());
+    let asked = hub.hub.store.write(move |tx| {
+        let thread = tx.thread(thread, &by.agent_id)?.unwrap().thread;
+        let tool_call = ToolCall { name: "SummarizeIssue".to_owned(), ..ToolCall::default() };
+        let envelope = Envelope { tool_call: Some(tool_call), ..Envelope::default() };
+        let asked = Asked {
+            thread: &thread,
+            seq: 1,
+            envelope: &envelope,
+            task: TaskId(id.0),
+            caller: &by,
+            id,
+            now: now.plus_ms(24 * 3_600_000),
+        };
+        request(tx, &asked)
+    });
+    asked.await.unwrap().to_string()
 }
 
 #[test]
@@ -476,6 +664,7 @@ async fn every_role_gets_what_the_matrix_says_in_its_own_workspace() {
         let outsider = Objects { caller: agent, ..outside };
         let (expected, by) = match (row.about, role.has_authority()) {
             (About::Thread, false) => ("FORBIDDEN", by),
+            (About::Work, _) if expected == "ok" => ("CONFLICT", by),
             (About::Wake, _) if !by.scopes.has(Scope::AgentsHost) => ("FORBIDDEN", by),
             (About::Chat, _) if expected == "ok" => {
                 (not_found(row), Arc::new(Caller { chats: ChatGrant::None, ..(*by).clone() }))
@@ -499,7 +688,9 @@ async fn a_foreign_object_answers_exactly_like_a_missing_one() {
         let (missing_code, missing) = outcome(&hub, &by, row, &Objects::missing(&agent)).await;
         let expected = match (row.roles.contains(&role), row.about) {
             (false, _) => ("FORBIDDEN", "FORBIDDEN"),
-            (true, About::Thread | About::Token | About::Wake) => ("NOT_FOUND", "NOT_FOUND"),
+            (true, About::Thread | About::Token | About::Wake | About::Work) => {
+                ("NOT_FOUND", "NOT_FOUND")
+            }
             (true, About::Chat) => (not_found(row), not_found(row)),
             (true, About::NamedWorkspace) => ("OUT_OF_SCOPE_WORKSPACE", "ok"),
             (true, About::OwnWorkspace) => ("ok", "ok"),

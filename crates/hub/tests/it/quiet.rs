@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use connector_api::toolkit::HttpClient;
 use connector_api::{
-    Account, BoxFuture, Capabilities, Connector, ConnectorKind, Field, LinkSettings, Result,
+    Account, Batch, BoxFuture, Capabilities, Connector, ConnectorKind, Field, HookReply,
+    HookRequest, Inbound, Intent, LinkSettings, Result,
 };
+use protocol::Timestamp;
 use testkit::{Connectors, On, TestHub, generous};
 
 const KINDS: Connectors = &[&Quiet];
@@ -51,6 +53,23 @@ impl Connector for Quiet {
 
     fn fetch<'a>(&'a self, _: &'a str, _: usize) -> BoxFuture<'a, Result<Vec<u8>>> {
         Box::pin(std::future::ready(Ok(b"quiet".to_vec())))
+    }
+
+    fn receive(&self, request: &HookRequest, _: Timestamp) -> Result<HookReply> {
+        let inbound = Inbound {
+            transport_key: String::from_utf8_lossy(&request.body).into_owned(),
+            event: "quiet".to_owned(),
+            intent: Intent::Work,
+            thread_key: "quiet:1".to_owned(),
+            text: "nothing".to_owned(),
+            ..Inbound::default()
+        };
+        let batch = Batch { inbound: vec![inbound], ..Batch::default() };
+        Ok(HookReply { batch, ..HookReply::default() })
+    }
+
+    fn sample(&self, _: Timestamp) -> Result<HookRequest> {
+        Ok(HookRequest { body: b"sample".to_vec(), ..HookRequest::default() })
     }
 
     fn check(&self) -> BoxFuture<'_, Result<Account>> {

@@ -42,10 +42,12 @@ pub const COMMIT_TRIES_MAX: u32 = 100;
 pub const COMMIT_RETRY_EVERY: Duration = Duration::from_millis(250);
 /// A request of a service to the hub.
 pub const HOOK_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Requests of services that are worked on at once; beyond that they are asked to come again.
-pub const HOOKS_IN_FLIGHT_MAX: usize = 32;
+/// Requests of services that are worked on at once, together; beyond that they are asked to come again.
+pub const HOOKS_BYTES_IN_FLIGHT_MAX: usize = 128 * 1024 * 1024;
+/// What a request counts for at least.
+pub const HOOK_BYTES_MIN: usize = 64 * 1024;
 /// Requests from one address in a minute, whatever becomes of them.
-pub const HOOKS_PER_MINUTE: u32 = 6_000;
+pub const HOOKS_PER_MINUTE: u32 = 60_000;
 /// Requests from one address in a minute that no link took.
 pub const HOOKS_REFUSED_PER_MINUTE: u32 = 60;
 /// How long taking one in may take.

@@ -1,15 +1,19 @@
 //! Every maximum of the hub, in one place. Units stand last in the name.
 
+pub mod approvals;
 pub mod chats;
 pub mod containment;
 pub mod import;
 pub mod inbound;
 pub mod links;
 pub mod mcp;
+pub mod memory;
+pub mod model;
 pub mod outbound;
 pub mod relay;
 pub mod slack;
 pub mod summary;
+pub mod tools;
 pub mod wake;
 
 use std::time::Duration;

@@ -14,7 +14,7 @@ pub struct Action {
     pub address: Map<String, Value>,
     /// The same place, for people: an address of a page, or a name.
     pub place: String,
-    /// The text: CommonMark, with `[[ref:id]]` where a document is cited.
+    /// The text: `CommonMark`, with `[[ref:id]]` where a document is cited.
     pub text: String,
     /// The documents that the text cites.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

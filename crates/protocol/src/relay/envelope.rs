@@ -14,7 +14,7 @@ pub mod channel {
     pub const GITHUB: &str = "github";
     /// Sentry.
     pub const SENTRY: &str = "sentry";
-    /// OpenProject.
+    /// `OpenProject`.
     pub const OPENPROJECT: &str = "openproject";
     /// The hub itself, its agents and its people.
     pub const INTERNAL: &str = "internal";

@@ -114,6 +114,30 @@ states! {
 }
 
 states! {
+    /// What happened to a proposal.
+    ProposalStep {
+        /// The agent wrote a draft.
+        Drafted = 0 "drafted",
+        /// A human approved it as it stood.
+        Approved = 1 "approved",
+        /// A human changed it and approved that.
+        Edited = 2 "edited",
+        /// A human sent it back with a remark.
+        Returned = 3 "returned",
+        /// A human said no.
+        Rejected = 4 "rejected",
+        /// Nobody decided in time.
+        Expired = 5 "expired",
+        /// The agent took it back.
+        Withdrawn = 6 "withdrawn",
+        /// Somebody was reminded.
+        Reminded = 7 "reminded",
+        /// Somebody else was asked.
+        Escalated = 8 "escalated",
+    }
+}
+
+states! {
     /// How far a call of a tool has come.
     ToolCallState {
         /// It waits to be run.
@@ -142,6 +166,13 @@ impl WorkState {
     /// Whether it will change no more by itself.
     pub const fn is_ended(self) -> bool {
         matches!(self, Self::Done | Self::Dead)
+    }
+}
+
+impl OutboxState {
+    /// Whether it will change no more by itself.
+    pub const fn is_ended(self) -> bool {
+        matches!(self, Self::Sent | Self::Dead | Self::Cancelled)
     }
 }
 

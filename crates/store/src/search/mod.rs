@@ -13,7 +13,7 @@ mod indexer;
 mod request;
 mod schema;
 mod sight;
-mod words;
+pub(crate) mod words;
 
 pub use excerpt::highlight;
 pub use handle::SearchIndex;

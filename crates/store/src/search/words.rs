@@ -9,7 +9,7 @@ const WORD_CHARS_MAX: usize = 128;
 
 /// Which side of a search a text stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     /// A message: every sign of a run begins a word.
     Message,
     /// A search: the run may go on in the message, so its last sign does not stand alone.
@@ -18,13 +18,13 @@ pub(super) enum Side {
 
 /// Words with single spaces between them.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Words {
+pub(crate) struct Words {
     /// The words; only letters, digits, signs and spaces.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// How many there are; a run of an unspaced script counts as one.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     /// The last word is a single sign, so it means every pair that begins with it.
-    pub(super) is_open: bool,
+    pub(crate) is_open: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ enum Class {
 }
 
 /// Cuts a text into words.
-pub(super) fn split(text: &str, side: Side) -> Words {
+pub(crate) fn split(text: &str, side: Side) -> Words {
     let text = match side {
         Side::Message => text,
         Side::Search => text.trim_end_matches(|char| class(char) == Class::Gap),

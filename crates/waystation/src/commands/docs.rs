@@ -15,11 +15,13 @@ use super::settings;
 pub(crate) fn run(out: &Path, check: bool) -> Result<ExitCode> {
     let catalogue = hub::catalogue();
     let openapi = edge::rest::openapi(&catalogue, "http://127.0.0.1:7788");
+    let envelope = protocol::relay::schema::envelope();
     let files = [
         ("operations.md", operations(catalogue.entries())?),
         ("errors.md", errors()?),
         ("config.md", settings::reference()?),
         ("openapi.json", format!("{}\n", serde_json::to_string_pretty(&openapi)?)),
+        ("envelope.schema.json", format!("{}\n", serde_json::to_string_pretty(&envelope)?)),
     ];
     for (name, text) in files {
         let path = out.join(name);

@@ -9,7 +9,7 @@ use protocol::Secret;
 use serde_json::{Map, Value, json};
 
 use super::ask::say;
-use super::call;
+use super::{call, deliveries};
 use crate::cli::{Global, LinkAddArgs, LinkCommand};
 use crate::paths::Place;
 use crate::{failure, output, reach};
@@ -23,6 +23,9 @@ pub(crate) async fn run(place: &Place, global: &Global, command: LinkCommand) ->
         LinkCommand::Add(args) => add(place, global, &args).await,
         LinkCommand::List => call::print(place, global, "list_links", &json!({})).await,
         LinkCommand::Check { name } => check(place, global, &name).await,
+        LinkCommand::Deliveries(args) => deliveries::list(place, global, &args).await,
+        LinkCommand::Replay { id, again } => deliveries::replay(place, global, &id, again).await,
+        LinkCommand::Test { name } => deliveries::test(place, global, &name).await,
         LinkCommand::Remove { name, purge, yes } => remove(place, global, &name, purge, yes).await,
     }
 }

@@ -18,13 +18,15 @@ use crate::{logs, reach};
 
 pub(crate) async fn run(place: &Place, args: &McpArgs) -> Result<()> {
     if args.embedded {
-        let greeting = reach::agent_as(&place.environment, args.agent.as_deref());
+        let mut greeting = reach::agent_as(&place.environment, args.agent.as_deref());
+        greeting.toolsets.clone_from(&args.toolsets);
         return embedded(place, &greeting).await;
     }
     let config = place.config()?;
     logs::start(&config.log)?;
     let agent = args.agent.clone();
-    let owner = Owner { place: place.clone(), agent, workspace: config.workspace };
+    let toolsets = args.toolsets.clone();
+    let owner = Owner { place: place.clone(), agent, toolsets, workspace: config.workspace };
     let input = BufReader::new(tokio::io::stdin());
     let bridge = Bridge::new(input, tokio::io::stdout()).run(owner);
     tokio::select! {
@@ -36,6 +38,7 @@ pub(crate) async fn run(place: &Place, args: &McpArgs) -> Result<()> {
 struct Owner {
     place: Place,
     agent: Option<String>,
+    toolsets: Option<String>,
     workspace: String,
 }
 
@@ -61,6 +64,7 @@ impl Owner {
         let mut read = BufReader::new(read);
         let mut greeting = reach::agent_as(&self.place.environment, self.agent.as_deref());
         greeting.workspace.get_or_insert_with(|| self.workspace.clone());
+        greeting.toolsets.clone_from(&self.toolsets);
         let hello = format!("{}\n", serde_json::to_string(&greeting)?);
         write.write_all(hello.as_bytes()).await?;
         let mut answer = String::new();

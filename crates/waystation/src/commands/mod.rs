@@ -1,10 +1,13 @@
 //! The commands: each turns its words into calls of operations and prints the answers.
 mod agents;
+mod approvals;
 mod ask;
 mod audit;
 mod backup;
 mod call;
 mod connect;
+mod deliveries;
+mod diff;
 mod docs;
 mod doctor;
 pub(crate) mod hook;
@@ -19,6 +22,7 @@ mod settings;
 mod shell;
 mod tail;
 mod token;
+mod tty;
 mod up;
 mod wait;
 
@@ -84,6 +88,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Hook(command) => return Ok(hook::run(&place, command).await),
         Command::Doctor(args) => return doctor::run(&place, &global, &args).await,
         Command::Agents(args) => agents::run(&place, &global, args).await?,
+        Command::Approvals(args) => approvals::run(&place, &global, args).await?,
         Command::Review(command) => review::run(&place, &global, command).await?,
         Command::Connect(args) => return connect::run(&place, &global, &args).await,
         Command::Run(args) => return run::run(&place, args).await,

@@ -1,9 +1,10 @@
 //! Issuing, listing and revoking tokens.
 
 use anyhow::{Context, Result, bail};
+use protocol::Scope;
 use serde_json::{Value, json};
 
-use super::call;
+use super::{approvals, call};
 use crate::cli::{AgentClient, Global, TokenCommand};
 use crate::paths::Place;
 use crate::{failure, output, reach};
@@ -14,20 +15,35 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
         TokenCommand::Revoke { jti } => {
             call::print(place, global, "revoke_token", &json!({ "jti": jti })).await
         }
-        TokenCommand::Issue { agent, role, scopes, chats, chats_deny, ttl, session, client } => {
+        TokenCommand::Issue {
+            agent,
+            role,
+            scopes,
+            chats,
+            chats_deny,
+            toolsets,
+            ttl,
+            session,
+            client,
+        } => {
+            let toolsets = (!toolsets.is_empty()).then_some(toolsets);
+            let decides = scopes.iter().any(|scope| scope == Scope::RelayDecide.name());
             let scopes = (!scopes.is_empty()).then_some(scopes);
             let chats = given_chats(&role, chats, &chats_deny);
             let input = super::compact(json!({
                 "agent_id": agent, "role": role, "scopes": scopes, "session_id": session,
-                "chats": chats, "ttl_seconds": seconds(&ttl)?,
+                "chats": chats, "toolsets": toolsets, "ttl_seconds": seconds(&ttl)?,
             }));
-            let Some(client) = client else {
-                return call::print(place, global, "issue_token", &input).await;
-            };
             let config = place.config()?;
             let greeting = reach::person(&place.environment, &config.workspace);
             let mut hub = reach::connect(place, &greeting).await?;
+            if decides && greeting.operator {
+                approvals::unlock(&mut hub).await?;
+            }
             let called = hub.call("issue_token", &input).await.map_err(failure::of_client)?;
+            let Some(client) = client else {
+                return output::answer(global.json, &called.answer, &called.brief);
+            };
             let token = called.answer.get("token").and_then(Value::as_str).unwrap_or_default();
             let url = match config.public_url.as_str() {
                 "" => format!("http://{}", config.listen),

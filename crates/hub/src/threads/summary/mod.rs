@@ -27,3 +27,5 @@ pub use entry::Entry;
 pub use fold::Fold;
 pub use highlights::{Highlight, HighlightKind};
 pub use report::{ItemState, Omitted, OpenItem, Summary};
+
+pub(crate) use text::one_line;

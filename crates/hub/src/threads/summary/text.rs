@@ -3,7 +3,7 @@
 use protocol::limits::summary as limits;
 
 /// The text as one line of at most `bytes_max` bytes; a cut is marked with `…`.
-pub(super) fn one_line(text: &str, bytes_max: usize) -> String {
+pub(crate) fn one_line(text: &str, bytes_max: usize) -> String {
     let text = head(text, limits::BODY_SCAN_BYTES_MAX);
     let mut line = String::new();
     let mut gap = false;

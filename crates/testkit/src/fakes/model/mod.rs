@@ -1,8 +1,10 @@
-//! A model that thinks nothing: it speaks the two APIs that agent CLIs speak, and answers by a script.
+//! A model that thinks nothing: it speaks the two APIs that agent CLIs speak, and the one that most
+//! servers speak, and answers by a script.
 //!
 //! Real CLIs start real turns against it, so tests see what an agent would see: when a turn began,
 //! what stood in its prompt, and which tools it called.
 
+mod chat;
 mod conversation;
 mod journal;
 mod messages;
@@ -32,7 +34,7 @@ use super::FakeServer;
 /// Bytes of a request; CLIs send the whole conversation each time.
 const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What a CLI is to do next: the answer in both APIs' common words.
+/// What a CLI is to do next: the answer in all APIs' common words.
 #[derive(Clone, Debug, PartialEq)]
 enum Reply {
     /// Call a tool.
@@ -65,6 +67,8 @@ impl FakeModel {
         let routes = Router::new()
             .route("/v1/responses", post(respond))
             .route("/v1/messages", post(message))
+            .route("/v1/chat/completions", post(chat_completion))
+            .route("/v1/embeddings", post(embedding))
             .route("/v1/messages/count_tokens", post(count))
             .fallback(get(nothing).post(nothing).head(nothing))
             .layer(axum::extract::DefaultBodyLimit::max(BODY_BYTES_MAX))
@@ -112,6 +116,18 @@ async fn message(State(model): State<Arc<Model>>, headers: HeaderMap, body: Byte
     } else {
         json(messages::whole(number, name, &reply).to_string())
     }
+}
+
+async fn chat_completion(State(model): State<Arc<Model>>, body: Bytes) -> Response {
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let conversation = chat::read(&request);
+    let (number, reply) = model.answer("chat", &conversation, &body).await;
+    json(chat::whole(number, &request, &reply).to_string())
+}
+
+async fn embedding(body: Bytes) -> Response {
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    json(chat::embeddings(&request).to_string())
 }
 
 async fn count() -> Response {

@@ -74,10 +74,10 @@ impl Script {
     pub(super) fn answer(&self, conversation: &Conversation) -> Answer {
         let plain =
             |turn| Answer { reply: Reply::Say("done".to_owned()), delay_ms: self.delay_ms, turn };
-        if conversation.tools.is_empty() {
-            return plain(Turn::default());
-        }
         let entries = conversation.turn();
+        if conversation.tools.is_empty() {
+            return self.aside(entries).unwrap_or_else(|| plain(Turn::default()));
+        }
         let Some((at, cause)) = self.cause(entries) else { return plain(Turn::default()) };
         let done = results(entries.get(at..).unwrap_or_default());
         let step = done.iter().filter(|(name, _)| name != "ToolSearch").count();
@@ -118,6 +118,14 @@ impl Script {
                 self.go_on(conversation, &done, turn, rule, next)
             }
         }
+    }
+
+    /// What is answered to a question on the side, if a rule is for it.
+    fn aside(&self, entries: &[Entry]) -> Option<Answer> {
+        let (_, cause) = self.cause(entries)?;
+        let Cause::Prompt(rule) = cause else { return None };
+        let say = self.rules.get(rule)?.say.clone()?;
+        Some(Answer { reply: Reply::Say(say), delay_ms: self.delay_ms, turn: Turn::default() })
     }
 
     /// Calls what is next, looks for it first where the CLI hides tools, or ends the turn.

@@ -3,7 +3,6 @@ mod apply;
 mod claude_servers;
 mod claude_settings;
 mod codex_config;
-mod diff;
 mod edited;
 mod files;
 mod json_spans;

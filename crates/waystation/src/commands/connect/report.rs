@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::apply::Direction;
 use super::plan::Plan;
-use super::{diff, station::Station};
+use super::station::Station;
 use crate::cli::AgentClient;
+use crate::commands::diff::{self, Lines};
 use crate::commands::programs::Installed;
 use crate::paint::Paint;
 use crate::paths::shown;
@@ -45,7 +46,8 @@ pub(super) fn diffs(works: &[Work], paint: Paint) -> String {
 fn of_plan(plan: &Plan, paint: Paint) -> String {
     let name = shown(&plan.target.path);
     let (before, after) = (plan.before.as_deref(), plan.after.as_deref());
-    diff::unified(&name, before.unwrap_or_default(), after.unwrap_or_default(), paint)
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    diff::unified(&name, before, after, paint, Lines::Short)
 }
 
 /// One line for each file, after everything was done or nothing had to be.

@@ -12,6 +12,15 @@ const LINE_CHARS_MAX: usize = 160;
 /// Names whose values are nobody's business, not even beside a change.
 const SECRET_NAMES: [&str; 6] = ["token", "secret", "password", "key", "authorization", "bearer"];
 
+/// How much of a line is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// Not endless, and without the values of secrets: it is a file that holds other things too.
+    Short,
+    /// All of it: somebody decides about exactly this.
+    Whole,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Same,
@@ -20,7 +29,13 @@ enum Sign {
 }
 
 /// A unified diff; empty when nothing differs.
-pub(super) fn unified(name: &str, before: &str, after: &str, paint: Paint) -> String {
+pub(super) fn unified(
+    name: &str,
+    before: &str,
+    after: &str,
+    paint: Paint,
+    lines_shown: Lines,
+) -> String {
     let old: Vec<&str> = before.lines().collect();
     let new: Vec<&str> = after.lines().collect();
     let lines = compare(&old, &new);
@@ -45,7 +60,10 @@ pub(super) fn unified(name: &str, before: &str, after: &str, paint: Paint) -> St
                 text.push('\n');
             }
             shown_to = index + 1;
-            let line = shown(line);
+            let line = match lines_shown {
+                Lines::Short => shown(line),
+                Lines::Whole => output::safe(line),
+            };
             text.push_str(&match sign {
                 Sign::Same => [" ", &line].concat(),
                 Sign::Gone => paint.bad(&["-", &line].concat()),
@@ -163,7 +181,7 @@ mod tests {
         let before: Vec<String> = (1..=30).map(|n| format!("line {n}\n")).collect();
         let before = before.concat();
         let after = before.replace("line 5\n", "five\nand a half\n").replace("line 25\n", "");
-        insta::assert_snapshot!(unified("a file", &before, &after, Paint::plain()), @r"
+        insta::assert_snapshot!(unified("a file", &before, &after, Paint::plain(), Lines::Short), @r"
         --- a file
         +++ a file
         @@ -2 +2 @@
@@ -185,19 +203,19 @@ mod tests {
          line 27
          line 28
         ");
-        assert_eq!(unified("a file", &before, &before, Paint::plain()), "");
+        assert_eq!(unified("a file", &before, &before, Paint::plain(), Lines::Short), "");
     }
 
     #[test]
     fn a_new_file_is_all_new() {
-        let shown = unified("f", "", "a\nb\n", Paint::plain());
+        let shown = unified("f", "", "a\nb\n", Paint::plain(), Lines::Short);
         assert_eq!(shown, "--- f\n+++ f\n@@ -1 +1 @@\n+a\n+b\n");
     }
 
     #[test]
     fn neighbours_keep_their_secrets() {
         let after = "\"API_KEY\": \"sk-123\",\nOPENAI_TOKEN = \"sk-456\"\nnew\nenv_vars = [\"A_TOKEN\"]\n\x1b[2J\n";
-        let shown = unified("f", "", after, Paint::plain());
+        let shown = unified("f", "", after, Paint::plain(), Lines::Short);
         assert!(!shown.contains("sk-") && !shown.contains('\x1b'), "{shown}");
         assert!(shown.contains("+\"API_KEY\": \"***\",") && shown.contains("A_TOKEN"), "{shown}");
     }

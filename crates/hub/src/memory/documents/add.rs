@@ -1,0 +1,178 @@
+//! Adding documents.
+
+use std::sync::Arc;
+
+use protocol::limits::memory as limits;
+use protocol::{PieceId, Scope, validate};
+use ring::digest::{Context, SHA256};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{NewDocument, NewPiece};
+
+use super::super::embed;
+use super::pieces::pieces;
+use crate::call::{Call, Change};
+use crate::error::{Checked, Error, Result};
+use crate::operation::{Effect, Operation, Route};
+
+/// Add documents that agents can retrieve, or bring them up to date. One that is there with the same
+/// text stays as it is, so handing in everything again is cheap and safe.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddDocuments {
+    /// The collection they belong to, default `docs`.
+    collection: Option<String>,
+    /// The documents, at most 200 at once.
+    documents: Vec<Document>,
+}
+
+/// A document.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    /// Where it comes from: a path or an address. The same source is the same document.
+    #[schemars(length(min = 1, max = limits::SOURCE_CHARS_MAX))]
+    source: String,
+    /// What it is called; its source unless you say otherwise.
+    title: Option<String>,
+    /// Where a reader finds it.
+    url: Option<String>,
+    /// Its text: Markdown, plain text or code.
+    text: String,
+}
+
+/// What was added.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct AddDocumentsOutput {
+    /// Documents that are new or have changed.
+    changed: u64,
+    /// Documents that were there already.
+    unchanged: u64,
+    /// Pieces that were made.
+    pieces: u64,
+}
+
+/// The digest by which a document is known to be unchanged.
+pub fn digest(title: &str, url: Option<&str>, text: &str) -> Vec<u8> {
+    let mut context = Context::new(&SHA256);
+    for part in [title, url.unwrap_or_default(), text] {
+        context.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        context.update(part.as_bytes());
+    }
+    context.finish().as_ref().to_vec()
+}
+
+/// A document whose pieces are made.
+struct Cut {
+    source: String,
+    title: String,
+    url: Option<String>,
+    digest: Vec<u8>,
+    pieces: Vec<NewPiece>,
+}
+
+impl Operation for AddDocuments {
+    const NAME: &'static str = "add_documents";
+    const ROUTE: Route = Route::post("/v1/documents");
+    const SCOPE: Scope = Scope::Admin;
+    const EFFECT: Effect = Effect::Set;
+    const TOOLSET: &'static str = "admin";
+    type Output = AddDocumentsOutput;
+
+    async fn run(self, call: &Call) -> Result<AddDocumentsOutput> {
+        let collection = super::collection(self.collection.as_deref())?;
+        check(&self.documents)?;
+        let hub = Arc::clone(&call.hub);
+        let now = call.now();
+        let cut = tokio::task::spawn_blocking(move || {
+            let cut = |document: Document| cut(document, &|| PieceId(hub.new_uid(now)));
+            self.documents.into_iter().map(cut).collect::<Vec<Cut>>()
+        });
+        let cut = cut.await.map_err(|error| Error::Internal(Box::new(error)))?;
+        let caller = call.shared_caller();
+        let output = call
+            .write(move |tx| {
+                let mut output = AddDocumentsOutput { changed: 0, unchanged: 0, pieces: 0 };
+                let workspace = &caller.workspace_id;
+                for document in &cut {
+                    let known = tx.document(workspace, &collection, &document.source)?;
+                    if known.is_some_and(|known| known.digest == document.digest) {
+                        output.unchanged += 1;
+                        continue;
+                    }
+                    let row = tx.put_document(&NewDocument {
+                        workspace,
+                        collection: &collection,
+                        source: &document.source,
+                        title: &document.title,
+                        url: document.url.as_deref(),
+                        digest: &document.digest,
+                        at: now,
+                    })?;
+                    for piece in &document.pieces {
+                        tx.insert_piece(workspace, row, piece, now)?;
+                        output.pieces += 1;
+                    }
+                    output.changed += 1;
+                }
+                Ok(if output.changed > 0 {
+                    Change::of(format!("documents of {collection}"), output)
+                } else {
+                    Change::none(output)
+                })
+            })
+            .await?;
+        call.hub.memory.ring();
+        Ok(output)
+    }
+
+    fn brief(output: &AddDocumentsOutput) -> String {
+        format!(
+            "{} documents changed ({} pieces), {} unchanged",
+            output.changed, output.pieces, output.unchanged
+        )
+    }
+}
+
+fn check(documents: &[Document]) -> Result<()> {
+    if documents.len() > limits::DOCUMENTS_ADDED_MAX {
+        let reason = format!("must hold at most {} documents", limits::DOCUMENTS_ADDED_MAX);
+        return Err(Error::invalid_hint("documents", reason, "hand them in by parts"));
+    }
+    for (place, document) in documents.iter().enumerate() {
+        let field = |name: &str| format!("documents[{place}].{name}");
+        validate::line(&document.source, limits::SOURCE_CHARS_MAX).field(&field("source"))?;
+        for (name, text) in [("title", &document.title), ("url", &document.url)] {
+            if let Some(text) = text {
+                validate::line(text, limits::SOURCE_CHARS_MAX).field(&field(name))?;
+            }
+        }
+        validate::without_nul(&document.text).field(&field("text"))?;
+        if document.text.len() > limits::DOCUMENT_BYTES_MAX {
+            let reason = format!("must be at most {} bytes", limits::DOCUMENT_BYTES_MAX);
+            return Err(Error::invalid_hint(field("text"), reason, "split the document"));
+        }
+    }
+    Ok(())
+}
+
+fn cut(document: Document, new_id: &dyn Fn() -> PieceId) -> Cut {
+    let title = document.title.unwrap_or_else(|| document.source.clone());
+    let made = pieces(&document.text).into_iter().map(|piece| {
+        let vector = embed::built_in(&format!("{} {}", piece.heading, piece.text));
+        NewPiece {
+            id: new_id(),
+            heading: piece.heading,
+            text: piece.text,
+            vector: embed::bytes(&vector.values),
+            embedding: vector.embedding,
+        }
+    });
+    Cut {
+        pieces: made.collect(),
+        digest: digest(&title, document.url.as_deref(), &document.text),
+        source: document.source,
+        url: document.url,
+        title,
+    }
+}

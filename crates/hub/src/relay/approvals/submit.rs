@@ -1,0 +1,153 @@
+//! An action that an agent wants: it leaves if a rule allows it, waits for a human, or is refused.
+
+use protocol::relay::{Action, Citation, ProposalState, ProposalStep};
+use protocol::{OutboxId, ProposalId, TaskId, Timestamp, Trust, limits};
+use store::{ProposalRow, ThreadRow, Tx};
+
+use super::draft::ActionDraft;
+use super::key::Means;
+use super::life::{self, Proposal};
+use super::policy::{self, Wanted};
+use super::seam::{self, Leaving};
+use super::target;
+use crate::clock::fresh_uid;
+use crate::error::{Error, Result};
+use crate::relay::settings::{Asking, Verdict};
+
+/// An action that an agent wants.
+#[derive(Clone, Debug)]
+pub struct SubmittedAction<'a> {
+    /// The thread it belongs to, locked.
+    pub thread: &'a ThreadRow,
+    /// The task it belongs to.
+    pub task: TaskId,
+    /// The row of the work it comes from.
+    pub work: Option<i64>,
+    /// The agent.
+    pub agent: &'a str,
+    /// What it wants.
+    pub draft: &'a ActionDraft,
+    /// The documents that the text cites.
+    pub citations: Vec<Citation>,
+    /// Why it wants that.
+    pub why: &'a str,
+    /// When.
+    pub now: Timestamp,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submitted {
+    /// A human is asked.
+    Proposed(ProposalId),
+    /// A rule allows it: it is on its way.
+    Queued(OutboxId),
+}
+
+/// Takes an action: policy says whether it leaves or waits for a human. After the commit the caller
+/// rings [`Approvals::ring`](super::Approvals::ring).
+pub fn submit(tx: &mut Tx<'_>, means: &Means, new: &SubmittedAction<'_>) -> Result<Submitted> {
+    life::check_text(&new.draft.text)?;
+    check_why(new.why)?;
+    let hub = &*means.hub;
+    let target = target::of_draft(tx, hub, new.thread, new.draft)?;
+    let action = Action {
+        link: target.link.name.clone(),
+        address: target.address,
+        place: target.place,
+        text: new.draft.text.clone(),
+        citations: new.citations.clone(),
+    };
+    let wanted = Wanted {
+        link: &action.link,
+        channel: &target.link.service,
+        place: &action.place,
+        agent: new.agent,
+    };
+    let holds_external = tx.thread_holds(new.thread.row, Trust::External)?;
+    let settings = &hub.settings.relay.approvals;
+    match policy::verdict(settings, wanted, holds_external) {
+        (Verdict::Ask, asking) => propose(tx, means, new, &action, asking),
+        (Verdict::Deny, _) => Err(Error::InsufficientAuthority(format!(
+            "a rule of the operator's forbids this: nothing of {} may leave for {}",
+            new.agent, action.place
+        ))),
+        (Verdict::Allow, _) => {
+            let leaving = Leaving {
+                workspace: &new.thread.workspace,
+                link_row: target.link.row,
+                action: &action,
+                thread_row: Some(new.thread.row),
+                task: Some(new.task),
+                agent: new.agent,
+                proposal: None,
+                buttons: None,
+                replaces: None,
+                now: new.now,
+            };
+            Ok(Submitted::Queued(seam::enqueue(tx, hub, &leaving)?))
+        }
+    }
+}
+
+fn propose(
+    tx: &mut Tx<'_>,
+    means: &Means,
+    new: &SubmittedAction<'_>,
+    action: &Action,
+    asking: &Asking,
+) -> Result<Submitted> {
+    let hash = action.hash();
+    // Whoever asks twice for the same is answered with what waits already.
+    if let Some(known) = tx.open_proposal_like(new.thread.row, new.agent, &hash.0)? {
+        return Ok(Submitted::Proposed(known.id));
+    }
+    let id = ProposalId(fresh_uid(&*means.hub.entropy(), new.now));
+    let text = serde_json::to_string(action).map_err(|error| Error::Internal(Box::new(error)))?;
+    let mut row = ProposalRow {
+        row: 0,
+        id,
+        workspace: new.thread.workspace.clone(),
+        thread_row: new.thread.row,
+        thread_id: new.thread.id,
+        task: new.task,
+        work: new.work,
+        agent: new.agent.to_owned(),
+        state: ProposalState::Waiting,
+        version: 1,
+        action: text.clone(),
+        action_hash: hash.0.to_vec(),
+        why: new.why.to_owned(),
+        created: new.now,
+        expires: expiry(asking, new.now),
+        // Somebody is asked at once.
+        remind: Some(new.now),
+        reminders: 0,
+        asked_at: None,
+        decided_by: None,
+        decided_via: None,
+        decided: None,
+        comment: None,
+    };
+    row.row = tx.insert_proposal(&row)?;
+    let stored = row.row;
+    let step = Proposal::of(row)?.step(ProposalStep::Drafted, new.agent, new.now, Some(text), None);
+    tx.insert_proposal_step(stored, &step)?;
+    Ok(Submitted::Proposed(id))
+}
+
+/// When a draft that is made now expires.
+pub(super) fn expiry(asking: &Asking, now: Timestamp) -> Timestamp {
+    Timestamp::from_ms(now.as_ms().saturating_add(asking.expires_ms))
+}
+
+pub(super) fn check_why(why: &str) -> Result<()> {
+    let most = limits::approvals::PROPOSAL_WHY_BYTES_MAX;
+    if why.len() > most {
+        return Err(Error::invalid("why", format_args!("may have at most {most} bytes")));
+    }
+    if why.contains('\0') {
+        return Err(Error::invalid("why", "may not hold NUL"));
+    }
+    Ok(())
+}

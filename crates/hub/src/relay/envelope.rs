@@ -1,0 +1,90 @@
+//! Between an envelope and the message it lies in.
+//!
+//! The content is the message's text; everything else of the envelope lies in `metadata.relay`, as it was
+//! given. What the hub knows itself (thread, message, sender, trust) is never taken from there.
+
+pub use protocol::relay::schema::MCP_VERSION;
+use protocol::relay::{Envelope, channel, envelope_role};
+use protocol::{ThreadId, Trust};
+use serde_json::{Map, Value, json};
+use store::MessageRow;
+
+/// The field of a message's metadata in which the rest of its envelope lies.
+const FIELD: &str = "relay";
+
+/// The envelope that a message is. Any message is one: without the relay's metadata it was said inside
+/// the hub, by whoever its trust says.
+pub fn from_message(row: &MessageRow, thread: &ThreadId) -> Envelope {
+    let mut envelope = stored(row);
+    envelope.content.clone_from(&row.body);
+    let message_id = row.id().ok();
+    if envelope.id.is_empty() {
+        envelope.id = message_id.map_or_else(String::new, |id| id.0.to_uuid());
+    }
+    if envelope.timestamp.is_empty() {
+        envelope.timestamp = row.created.to_string();
+    }
+    let meta = &mut envelope.meta;
+    meta.entry("mcp_version").or_insert_with(|| MCP_VERSION.into());
+    meta.insert("thread_id".to_owned(), thread.to_string().into());
+    meta.insert("message_id".to_owned(), json!(message_id));
+    meta.insert("seq".to_owned(), row.seq.into());
+    meta.insert("sender".to_owned(), row.sender.as_str().into());
+    meta.insert("trust".to_owned(), json!(row.trust));
+    if let Ok(Some(answered)) = row.reply_id() {
+        meta.insert("in_reply_to".to_owned(), json!(answered));
+    }
+    envelope
+}
+
+/// What a message keeps of its envelope.
+fn stored(row: &MessageRow) -> Envelope {
+    let metadata: Option<Map<String, Value>> =
+        row.metadata.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let mut kept = match metadata.and_then(|mut metadata| metadata.remove(FIELD)) {
+        Some(Value::Object(kept)) => kept,
+        _ => Map::new(),
+    };
+    // What every envelope must have is not all kept: some of it is the message itself.
+    for field in ["id", "timestamp", "content"] {
+        kept.entry(field).or_insert_with(|| "".into());
+    }
+    kept.entry("channel").or_insert_with(|| channel::INTERNAL.into());
+    kept.entry("role").or_insert_with(|| role_of(row.trust).into());
+    serde_json::from_value(Value::Object(kept)).unwrap_or_else(|_| Envelope {
+        channel: channel::INTERNAL.to_owned(),
+        role: role_of(row.trust).to_owned(),
+        ..Envelope::default()
+    })
+}
+
+/// Who speaks in a message that says no more about itself.
+fn role_of(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Operator => envelope_role::HUMAN,
+        Trust::Agent => envelope_role::ASSISTANT,
+        Trust::External => envelope_role::USER,
+        Trust::Hub => envelope_role::SYSTEM,
+    }
+}
+
+/// The metadata of the message that an envelope becomes, in its one spelling. An empty id or timestamp
+/// was not given: the message has its own.
+pub(crate) fn to_metadata(envelope: &Envelope) -> String {
+    let mut kept = match serde_json::to_value(envelope) {
+        Ok(Value::Object(kept)) => kept,
+        _ => Map::new(),
+    };
+    kept.remove("content");
+    for field in ["id", "timestamp"] {
+        if kept.get(field).and_then(Value::as_str) == Some("") {
+            kept.remove(field);
+        }
+    }
+    if let Some(Value::Object(meta)) = kept.get_mut("meta") {
+        for field in ["thread_id", "message_id", "seq", "sender", "trust", "in_reply_to"] {
+            meta.remove(field);
+        }
+    }
+    json!({ FIELD: kept }).to_string()
+}

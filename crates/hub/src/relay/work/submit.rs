@@ -1,0 +1,97 @@
+//! Where work meets the other parts of the relay: what an agent is given for a turn, what it wants done
+//! outside, what it wants remembered, and the documents it cites.
+
+use std::sync::Arc;
+
+use protocol::relay::{Citation, Context, Envelope, MemoryUpdate};
+use protocol::{Caller, MemoryId, PieceId, TaskId, Timestamp};
+use store::{ThreadRow, Tx};
+
+use super::completion::ActionWish;
+use crate::call::Call;
+use crate::clock::{Entropy, fresh_uid};
+use crate::error::Result;
+use crate::hub::Hub;
+use crate::relay::approvals::{self, ActionDraft, Means, Submitted, SubmittedAction};
+use crate::relay::context;
+use crate::relay::hooks::{self, Remembered};
+
+/// Something that an agent wants done outside.
+pub(super) struct Submission<'a> {
+    pub(super) thread: &'a ThreadRow,
+    pub(super) task: TaskId,
+    pub(super) work_row: i64,
+    pub(super) agent: &'a str,
+    pub(super) wish: &'a ActionWish,
+    pub(super) now: Timestamp,
+}
+
+/// Submits an action: it waits for a human, or is on its way. Nothing leaves without that.
+pub(super) fn submit(
+    tx: &mut Tx<'_>,
+    means: &Means,
+    submission: &Submission<'_>,
+) -> Result<Submitted> {
+    let Submission { thread, wish, .. } = submission;
+    let draft =
+        ActionDraft { link: wish.link.clone(), to: wish.to.clone(), text: wish.text.clone() };
+    let citations = citations(tx, &thread.workspace, &wish.retrieval_refs)?;
+    let action = SubmittedAction {
+        thread,
+        task: submission.task,
+        work: Some(submission.work_row),
+        agent: submission.agent,
+        draft: &draft,
+        citations,
+        why: wish.why.as_deref().unwrap_or_default(),
+        now: submission.now,
+    };
+    approvals::submit(tx, means, &action)
+}
+
+/// After the commit: whoever decides or sends is told.
+pub(super) fn announce(hub: &Arc<Hub>) {
+    hub.approvals.ring();
+    hub.live.announce_outbox();
+}
+
+/// Remembers what a reply asks to be remembered.
+pub(super) fn remember(
+    tx: &mut Tx<'_>,
+    (thread, caller): (&ThreadRow, &Caller),
+    update: &MemoryUpdate,
+    entropy: &dyn Entropy,
+    now: Timestamp,
+) -> Result<()> {
+    let id = MemoryId(fresh_uid(entropy, now));
+    hooks::remember(tx, &Remembered { thread, update, caller, id, now })
+}
+
+/// The documents of these ids, for those who read what cites them. What is no document of ours is cited
+/// by its id alone.
+fn citations(tx: &mut Tx<'_>, workspace: &str, retrieval_refs: &[String]) -> Result<Vec<Citation>> {
+    let mut citations = Vec::with_capacity(retrieval_refs.len());
+    for id in retrieval_refs {
+        let piece = match id.parse::<PieceId>() {
+            Ok(piece) => tx.piece(workspace, piece)?,
+            Err(_) => None,
+        };
+        let (title, url) = piece.map_or((id.clone(), None), |piece| (piece.title, piece.url));
+        citations.push(Citation { id: id.clone(), title, url });
+    }
+    Ok(citations)
+}
+
+/// The layers for a turn, and what they cost, which stands in the envelope's `meta.budget`.
+pub(super) async fn context(
+    call: &Call,
+    thread: &ThreadRow,
+    seq: i64,
+    envelope: &mut Envelope,
+) -> Result<Option<Context>> {
+    // What the sender gave as context has gone into the layers, as far as it may.
+    envelope.context = None;
+    let assembled = context::of(&call.hub, thread, seq, call.now()).await?;
+    envelope.meta.insert("budget".to_owned(), serde_json::json!(assembled.budget));
+    Ok(Some(assembled.context))
+}

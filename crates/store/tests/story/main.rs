@@ -1,0 +1,14 @@
+//! What the store promises about deliveries and queues, told on both databases.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that is surprised fails"
+)]
+
+mod deliveries;
+mod outbox;
+mod place;
+mod racing;
+mod tool_calls;
+mod work_queue;

@@ -76,6 +76,23 @@ impl Api {
         }
     }
 
+    /// Fetches what writing there takes. Nothing is written yet, so no failure leaves anything open.
+    pub(super) async fn prepare(&self, place: &Place) -> Result<()> {
+        let Auth::App(app) = &self.auth else { return Ok(()) };
+        let fetched = async {
+            let installation = self.installation_of(app, place).await?;
+            self.token(app, installation, None).await
+        };
+        match fetched.await {
+            Ok(_) => Ok(()),
+            Err(error @ (ConnectorError::Unreachable { .. } | ConnectorError::Protocol { .. })) => {
+                let reason = format!("GitHub gives the app no token now: {error}");
+                Err(ConnectorError::Conflict { reason })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Asks for something in a repository.
     pub(super) async fn get(&self, place: &Place, path: &str) -> Result<ApiAnswer> {
         let request = ApiRequest::get(&self.base, &self.below(place, path))?;
@@ -154,9 +171,8 @@ impl Api {
         }
         let path = format!("app/installations/{installation}/access_tokens");
         let request = ApiRequest::post(&self.base, &path)?.json(json!({}));
-        // Nothing was written yet, so no failure here leaves anything open.
-        let answer = self.send(request, &app.signed()?).await.map_err(before_writing)?;
-        let value = judged(&answer, "the app's installation").map_err(before_writing)?;
+        let answer = self.send(request, &app.signed()?).await?;
+        let value = judged(&answer, "the app's installation")?;
         let Some(text) = value.text("token") else {
             return Err(ConnectorError::Refused { reason: "GitHub gave no token".to_owned() });
         };
@@ -175,8 +191,8 @@ impl Api {
             return Ok(*id);
         }
         let request = ApiRequest::get(&self.base, &self.below(place, "installation"))?;
-        let answer = self.send(request, &app.signed()?).await.map_err(before_writing)?;
-        let value = judged(&answer, "the app's installation").map_err(before_writing)?;
+        let answer = self.send(request, &app.signed()?).await?;
+        let value = judged(&answer, "the app's installation")?;
         let id = value.number("id").ok_or_else(|| ConnectorError::Refused {
             reason: "GitHub names no installation of the app; give installation_id".to_owned(),
         })?;
@@ -223,16 +239,6 @@ fn life(answer: &ApiAnswer, expires_at: Option<&str>) -> Duration {
         .and_then(|ms| u64::try_from(ms).ok())
         .map_or(limits::GITHUB_TOKEN_LIFE, Duration::from_millis);
     whole.saturating_sub(limits::GITHUB_TOKEN_MARGIN)
-}
-
-/// A failure before the request itself was made: what was to be written has not arrived.
-fn before_writing(error: ConnectorError) -> ConnectorError {
-    match error {
-        ConnectorError::Unreachable { .. } | ConnectorError::Protocol { .. } => {
-            ConnectorError::RateLimited { retry_after: limits::RETRY_AFTER_DEFAULT }
-        }
-        other => other,
-    }
 }
 
 fn nobody() -> ConnectorError {

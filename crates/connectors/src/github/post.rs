@@ -14,6 +14,7 @@ use crate::markdown::mark;
 /// Posts one part, once.
 pub(super) async fn post(api: &Api, own: &Own, posting: &Posting, part: &Part) -> Result<Receipt> {
     let place = Place::read(&posting.action.address)?;
+    api.prepare(&place).await?;
     let replaced = posting.replaces.as_ref().filter(|_| part.index == 0);
     let answer = match replaced.and_then(|old| old.get("comment")?.as_i64()) {
         Some(id) => {

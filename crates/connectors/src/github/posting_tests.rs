@@ -100,7 +100,11 @@ async fn a_failure_before_writing_leaves_nothing_open() {
     let posting = posting(json!({"repo": "acme/shop", "number": 12, "installation": 7}), "x");
     fake.trouble().refuse_next(502, &[], json!({}));
     let error = post_one(&*link, &posting).await.unwrap_err();
-    assert!(!is_open(&error) && error.is_passing(), "{error:?}");
+    assert!(matches!(error, ConnectorError::Conflict { .. }), "{error:?}");
+    fake.trouble().refuse_next(502, &[], json!({}));
+    let part = &link.render(&posting).unwrap()[0];
+    let error = link.find_posted(&posting, part).await.unwrap_err();
+    assert!(is_open(&error), "{error:?}");
     assert!(fake.posted().is_empty());
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use ring::hmac;
 use serde_json::json;
 
@@ -89,12 +89,12 @@ async fn hooks(place: &Place, rate: Option<f64>) -> Result<Load> {
     });
     let mut client = Connection::open(server.address, &token).await?;
     client.post("/v1/links", &link.to_string()).await?;
+    until_up(&mut client).await?;
     let turn = Arc::<AtomicUsize>::default();
     let mut posters = Vec::with_capacity(CONNECTIONS);
     for _ in 0..CONNECTIONS {
         posters.push(Caller::open(server.address, &turn).await?);
     }
-    until_called(&mut posters).await?;
     let time = stats::seconds(place.seconds);
     let load = match rate {
         Some(rate) => drive_at(posters, rate, time).await?,
@@ -104,16 +104,15 @@ async fn hooks(place: &Place, rate: Option<f64>) -> Result<Load> {
     Ok(load)
 }
 
-/// Calls until the link is there: it is started beside the answer that it was added.
-async fn until_called(posters: &mut [Caller]) -> Result<()> {
-    let Some(first) = posters.first_mut() else { return Ok(()) };
-    for _ in 0..200 {
-        if first.post().await.is_ok() {
+/// Waits until the link was started: that happens beside the answer that it was added.
+async fn until_up(client: &mut Connection) -> Result<()> {
+    for _ in 0..1_000 {
+        if !client.get_text("/v1/links").await?.contains("\"connecting\"") {
             return Ok(());
         }
         tokio::time::sleep(stats::seconds(0.01)).await;
     }
-    first.post().await
+    bail!("the link was not started")
 }
 
 /// One connection of the service.

@@ -71,16 +71,19 @@ impl Links {
     }
 }
 
-/// What is kept of a request, so that it can be read again. A header that carries a secret is not.
+/// What is kept of a request, so that it can be read again. A header or parameter that carries a secret
+/// is not.
 fn raw(request: &HookRequest, now: Timestamp) -> RawDelivery {
     let is_secret = |name: &str| {
         ["authorization", "cookie", "token", "secret", "password", "api-key", "apikey"]
             .iter()
             .any(|word| name.contains(word))
     };
-    let headers: Vec<_> = request.headers.iter().filter(|(name, _)| !is_secret(name)).collect();
+    let plain = |(name, _): &&(String, String)| !is_secret(name);
+    let headers: Vec<_> = request.headers.iter().filter(plain).collect();
+    let query: Vec<_> = request.query.iter().filter(plain).collect();
     let parts = serde_json::json!({
-        "method": request.method, "headers": headers, "query": request.query,
+        "method": request.method, "headers": headers, "query": query,
         "received_ms": now.as_ms(),
     });
     RawDelivery { headers: parts.to_string(), body: request.body.clone() }

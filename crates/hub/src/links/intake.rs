@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use connector_api::Inbound;
+use connector_api::{Inbound, Intent};
 use protocol::Timestamp;
 use protocol::chat::Facts;
 use protocol::limits::links as limits;
@@ -172,11 +172,14 @@ fn receive(
     taker: &Taker<'_>,
 ) -> Result<Vec<Received>> {
     let mut received = Vec::with_capacity(delivery.inbound.len());
+    // The bytes hold everything that one request said: if some of it must not leave, they are not kept.
+    let is_private = delivery.inbound.iter().any(|one| one.intent == Intent::Private);
+    let raw = delivery.raw.as_ref().filter(|_| !is_private);
     for (at, inbound) in delivery.inbound.iter().enumerate() {
         // One delivery may say several things; wherever they come from, they are numbered alike.
         let earlier = delivery.inbound.iter().take(at);
         let index = earlier.filter(|one| one.transport_key == inbound.transport_key).count();
-        let (raw, is_test) = (delivery.raw.as_ref(), delivery.is_test);
+        let is_test = delivery.is_test;
         received.extend(taker.take(tx, Incoming { link, inbound, index, raw, is_test })?);
     }
     Ok(received)

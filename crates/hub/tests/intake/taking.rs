@@ -211,6 +211,9 @@ async fn what_must_not_leave_is_kept_by_its_keys_alone() {
     assert_eq!((all.len(), &all[0]["copies"]), (1, &json!(2)));
     assert_eq!(all[0]["outcome"], "private");
     assert!(threads(&hub).await.is_empty());
+    // Not even in the bytes of a request that says something else too.
+    say(&hub, &json!([said("open", "everyone may know"), secret])).await;
+    assert_eq!(deliveries(&hub).await[0]["is_replayable"], false);
     for file in std::fs::read_dir(hub.database_folder().unwrap()).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap_or_default();
         let holds = |word: &[u8]| bytes.windows(word.len()).any(|part| part == word);

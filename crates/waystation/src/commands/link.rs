@@ -86,10 +86,25 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
         output::line(&line)?;
     }
     let name = text("name").unwrap_or_default();
+    let steps = if is_called(&args.service) { called_steps(name) } else { next_steps(name) };
     output::line(&format!(
-        "It is followed for as long as the hub runs: waystation up keeps it running.\n{}",
-        next_steps(name)
+        "It is followed for as long as the hub runs: waystation up keeps it running.\n{steps}"
     ))
+}
+
+/// Whether a service only calls, and has no chats to read.
+fn is_called(service: &str) -> bool {
+    use protocol::relay::channel;
+    [channel::GITHUB, channel::SENTRY, channel::OPENPROJECT].contains(&service)
+}
+
+/// What a person does after a service was told whom to call.
+fn called_steps(link: &str) -> String {
+    format!(
+        "\nNext:\n  waystation link test {link}         sends a recorded delivery through the whole way in\n  \
+         waystation link deliveries {link}   shows what came, and what became of it\n\
+         What asks for something is work for agents: pull_work."
+    )
 }
 
 /// What a person does after a source is there.

@@ -29,6 +29,7 @@ mod fair;
 mod first_start;
 mod guard;
 mod health;
+mod hook_kill;
 mod host;
 mod http;
 mod import;

@@ -155,7 +155,9 @@ impl Plain {
         let Some((seq, thread)) = leased else { return Ok(false) };
         let transaction = self.connection.transaction()?;
         let done = transaction
-            .prepare_cached("UPDATE job SET state = 2 WHERE seq = ?1 AND state = 1 AND lease = 'me'")?
+            .prepare_cached(
+                "UPDATE job SET state = 2 WHERE seq = ?1 AND state = 1 AND lease = 'me'",
+            )?
             .execute([seq])?;
         transaction
             .prepare_cached(

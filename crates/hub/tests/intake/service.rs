@@ -81,11 +81,7 @@ impl Connector for Client {
         Ok(HookReply { batch: Batch { inbound, ..Batch::default() }, answer: "ok".into() })
     }
 
-    fn missed(
-        &self,
-        since: Timestamp,
-        from: Option<String>,
-    ) -> BoxFuture<'_, Result<MissedPage>> {
+    fn missed(&self, since: Timestamp, from: Option<String>) -> BoxFuture<'_, Result<MissedPage>> {
         Box::pin(async move {
             if !*self.0.can_say.lock() {
                 return Err(ConnectorError::Unsupported { service: "it", what: "say" });

@@ -140,7 +140,10 @@ fn page(action: &Value, paint: Paint) -> String {
     let (done, tries) = (number("parts_done"), number("attempts"));
     lines.push(line("parts", &format!("{done} arrived; the next was tried {tries} times")));
     if is("unknown") {
-        lines.push(line("", "the last answer was lost: the service is asked before it is sent again"));
+        lines.push(line(
+            "",
+            "the last answer was lost: the service is asked before it is sent again",
+        ));
     }
     let receipts = action.get("receipts").and_then(Value::as_array);
     for receipt in receipts.map(Vec::as_slice).unwrap_or_default() {
@@ -193,7 +196,10 @@ mod tests {
     #[test]
     fn a_list_fits_into_any_terminal() {
         let lines = table(&[sample()]).lines(60, Paint::plain());
-        assert!(lines.len() == 2 && lines.iter().all(|line| line.chars().count() <= 60), "{lines:?}");
+        assert!(
+            lines.len() == 2 && lines.iter().all(|line| line.chars().count() <= 60),
+            "{lines:?}"
+        );
         assert!(lines[1].contains("out_1") && lines[1].contains("dead"));
     }
 }

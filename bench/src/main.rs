@@ -16,6 +16,7 @@ mod place;
 mod post;
 mod process;
 mod redis;
+mod relay;
 mod rig;
 mod search;
 mod server;
@@ -83,6 +84,12 @@ enum What {
     Wake,
     /// Rows 20 and 21: a terminal that is kept.
     Terminal,
+    /// Rows 26 to 29: personal data, and recalling memories.
+    Relay,
+    /// Rows 26 to 28 alone: personal data.
+    Pii,
+    /// No row: writes the labelled set of row 26 as lines of JSON.
+    PiiSet,
     /// No row: the program in that terminal.
     #[value(hide = true)]
     TerminalChild,
@@ -92,7 +99,7 @@ enum What {
     DoNothing,
 }
 
-const ALL: [What; 14] = [
+const ALL: [What; 15] = [
     What::One,
     What::Many,
     What::Mcp,
@@ -108,6 +115,7 @@ const ALL: [What; 14] = [
     What::Stream,
     What::Wake,
     What::Terminal,
+    What::Relay,
 ];
 
 /// The program's own, so that what runs in this process is compared like with like.
@@ -151,6 +159,12 @@ async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
             What::Stream => chats::stream(place).await?,
             What::Wake => wake::measure(place).await?,
             What::Terminal => terminal::measure(place)?,
+            What::Relay => relay::measure(place).await?,
+            What::Pii => relay::pii::measure(place)?,
+            What::PiiSet => {
+                relay::pii::publish(place)?;
+                Vec::new()
+            }
             What::Profile => append::profile(place).await?,
             What::TerminalChild => bail!("this program has a terminal to itself"),
             What::DoNothing => {

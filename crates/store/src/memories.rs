@@ -348,7 +348,7 @@ impl Tx<'_> {
             |row| row.text(0),
         )?;
         let aliases = self.query(
-            "SELECT alias FROM person_alias WHERE workspace = ?1 AND alias LIKE '%/handle/%'
+            "SELECT alias FROM person_alias WHERE workspace = ?1 AND alias LIKE '%/username/%'
              ORDER BY person DESC LIMIT ?2",
             &[workspace.into(), limit_param(limit)],
             |row| row.text(0),

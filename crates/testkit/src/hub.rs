@@ -187,6 +187,15 @@ impl TestHub {
         self.restart_with(settings).await
     }
 
+    /// The same, after something was done while nobody had the files open.
+    #[must_use]
+    pub async fn restart_after(self, work: impl FnOnce()) -> Self {
+        let (settings, clock) = (self.hub.settings.clone(), Arc::clone(&self.clock));
+        let place = self.end().await;
+        work();
+        Self::open(place, settings, clock)
+    }
+
     /// The same, with other settings.
     #[must_use]
     pub async fn restart_with(self, settings: Settings) -> Self {

@@ -3,6 +3,7 @@
 mod agents;
 mod approvals;
 mod chats;
+mod documents;
 mod hook;
 mod outbox;
 mod run;
@@ -15,6 +16,7 @@ pub(crate) use agents::{
 pub(crate) use approvals::{ApprovalsArgs, ApprovalsCommand};
 pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand, LinkDeliveriesArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use documents::{DocsArgs, DocsCommand, RedactArgs, ReferenceArgs};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
 pub(crate) use outbox::{OutboxArgs, OutboxCommand, OutboxListArgs};
 pub(crate) use run::{AttachArgs, RunArgs};
@@ -181,6 +183,10 @@ pub(crate) enum Command {
     /// What the hooks of agent CLIs call to report sessions and turns.
     #[command(subcommand)]
     Hook(HookCommand),
+    /// Give agents documents that they can retrieve.
+    Docs(DocsArgs),
+    /// Show what would be taken out of a text before it is remembered: personal data and secrets.
+    Redact(RedactArgs),
     /// Issue, list and revoke tokens.
     #[command(subcommand)]
     Token(TokenCommand),
@@ -211,14 +217,7 @@ pub(crate) enum Command {
     Config,
     /// Write or check the generated reference.
     #[command(hide = true)]
-    Docs {
-        /// Where to write it.
-        #[arg(long, default_value = "docs/reference")]
-        out: PathBuf,
-        /// Only check that it is fresh.
-        #[arg(long)]
-        check: bool,
-    },
+    Reference(ReferenceArgs),
     /// Own the data folder for as long as somebody needs it.
     #[command(hide = true)]
     Owner,

@@ -4,6 +4,7 @@
 
 mod approvals;
 mod host;
+mod memory;
 mod model;
 mod outbox;
 mod relay;

@@ -18,7 +18,8 @@ pub use forget::Forget;
 pub use means::Memory;
 pub use recall::Recall;
 pub use remember::Remember;
-pub use update::{Remembered, apply_update};
+pub use shown::MemoryView;
+pub use update::{Remembered, apply_update, clean};
 
 pub(crate) use index::run as run_index;
 pub(crate) use means::run as run_keeping;

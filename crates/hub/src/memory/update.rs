@@ -7,9 +7,10 @@ use protocol::{MemoryId, Timestamp};
 use serde_json::{Map, Value};
 use store::{NewMemory, Tx};
 
-use super::means::Memory;
+use super::means::{Memory, count_redactions};
 use super::{embed, texts};
 use crate::error::{Error, Result};
+use crate::hub::Hub;
 
 /// Something to be remembered, as it came.
 #[derive(Clone, Debug)]
@@ -47,6 +48,18 @@ pub fn apply_update(tx: &mut Tx<'_>, memory: &Memory, new: &Remembered<'_>) -> R
     let prepared = prepare(&redactor, new.update, new.now)?;
     insert(tx, new, &prepared)?;
     Ok(prepared.counts)
+}
+
+/// Takes personal data out of an update that is long-term, so that the envelope that carries it keeps
+/// none of it either.
+pub async fn clean(hub: &Hub, workspace: &str, update: &mut MemoryUpdate) -> Result<()> {
+    if update.kind == MemoryKind::LongTerm {
+        let redactor = hub.memory.redactor(hub, workspace).await?;
+        let (data, counts) = redactor.redact_object(&update.data);
+        count_redactions(&hub.metrics, &counts);
+        update.data = data;
+    }
+    Ok(())
 }
 
 /// Checks an update and takes out what must not be kept.

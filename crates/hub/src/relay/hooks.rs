@@ -9,6 +9,7 @@ use store::{ThreadRow, Tx};
 use crate::error::Result;
 use crate::hub::Hub;
 use crate::live::Live;
+use crate::memory;
 use crate::relay::tools;
 
 pub(crate) use crate::relay::tools::Asked;
@@ -43,7 +44,20 @@ pub(crate) struct Remembered<'a> {
 }
 
 /// Remembers it, in the transaction that takes the envelope.
-pub(crate) fn remember(tx: &mut Tx<'_>, remembered: &Remembered<'_>) -> Result<()> {
-    let _ = (tx, remembered);
+pub(crate) fn remember(tx: &mut Tx<'_>, hub: &Hub, remembered: &Remembered<'_>) -> Result<()> {
+    let new = memory::Remembered {
+        id: remembered.id,
+        workspace: &remembered.thread.workspace,
+        agent: &remembered.caller.agent_id,
+        thread_row: Some(remembered.thread.row),
+        update: remembered.update,
+        now: remembered.now,
+    };
+    memory::apply_update(tx, &hub.memory, &new)?;
     Ok(())
+}
+
+/// Something was remembered: whoever finds it again is told.
+pub(crate) fn remembered(hub: &Hub) {
+    hub.memory.ring();
 }

@@ -125,6 +125,10 @@ fn sample(operation: &str, thread: &str) -> Value {
         "extend_work" | "complete_work" => json!({ "work_id": "work_x", "fence": 1 }),
         "release_work" => json!({ "work_id": "work_x", "fence": 1, "reason": "x" }),
         "redrive_outbox" | "cancel_outbox" => json!({ "outbox_id": "out_x" }),
+        "remember" => json!({ "kind": "long_term", "data": { "text": "x" } }),
+        "forget" => json!({ "memory_id": "mem_x" }),
+        "retrieve_docs" => json!({ "query": "word" }),
+        "add_documents" => json!({ "documents": [] }),
         _ => json!({}),
     }
 }

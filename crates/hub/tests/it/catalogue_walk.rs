@@ -89,6 +89,8 @@ enum About {
     Token,
     /// A wake: foreign and missing ones are not found, and of others only a host speaks.
     Wake,
+    /// A memory: foreign and missing ones are not found, others' need authority.
+    Memory,
     /// Work: foreign and missing ones are not found, and only who has it may say anything about it.
     Work,
     /// The caller's workspace, named in the payload: another one is out of scope.
@@ -390,6 +392,49 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: OPERATOR,
         input: |o| json!({ "name": o.link }),
     },
+    // memory and documents
+    Row {
+        operation: "remember",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |_| json!({ "kind": "long_term", "data": { "text": "Deploys need two approvals" } }),
+    },
+    Row {
+        operation: "recall",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |_| json!({ "query": "approvals" }),
+    },
+    Row {
+        operation: "forget",
+        about: About::Memory,
+        roles: AGENTS,
+        input: |o| json!({ "memory_id": o.memory }),
+    },
+    Row {
+        operation: "retrieve_docs",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |_| json!({ "query": "anything" }),
+    },
+    Row {
+        operation: "add_documents",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({ "documents": [{ "source": "a.md", "text": "# A\nB" }] }),
+    },
+    Row {
+        operation: "list_documents",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "remove_documents",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({ "sources": ["nothing.md"] }),
+    },
     // The relay: work for agents, and what leaves for services.
     Row {
         operation: "pull_work",
@@ -457,6 +502,8 @@ pub(crate) struct Objects {
     wake: String,
     /// Something that the link's service said.
     delivery: String,
+    /// Something that the participant remembers.
+    memory: String,
     /// Work that the participant has taken.
     work: String,
     /// An action that waits to be sent.
@@ -508,6 +555,9 @@ impl Objects {
         let wake = text(&hub.ok(&by, "trigger_participant", input).await, "wake_id");
         let tried = hub.ok(&owner, "test_link", json!({ "name": link })).await;
         let delivery = text(&tried["taken"][0], "delivery_id");
+        let data = json!({ "text": format!("canary {workspace}") });
+        let input = json!({ "kind": "long_term", "data": data });
+        let memory = text(&hub.ok(&by, "remember", input).await, "memory_id");
         let work = text(&take_work(hub, &by, &link).await, "work_id");
         let outbox = queue_action(hub, workspace, link.clone()).await;
         let (caller, participant) = (agent.to_owned(), agent.to_owned());
@@ -524,6 +574,7 @@ impl Objects {
             participant,
             wake,
             delivery,
+            memory,
             work,
             outbox,
         }
@@ -544,6 +595,7 @@ impl Objects {
             participant: agent.to_owned(),
             wake: "wk_01JXYZ0000000000000000000".to_owned(),
             delivery: "dlv_01JXYZ0000000000000000000".to_owned(),
+            memory: "mem_01JXYZ0000000000000000000".to_owned(),
             work: "work_01JXYZ0000000000000000000".to_owned(),
             outbox: "out_01JXYZ0000000000000000000".to_owned(),
         }
@@ -616,6 +668,7 @@ async fn every_role_gets_what_the_matrix_says_in_its_own_workspace() {
         let (expected, by) = match (row.about, role.has_authority()) {
             (About::Thread, false) => ("FORBIDDEN", by),
             (About::Work, _) if expected == "ok" => ("CONFLICT", by),
+            (About::Memory, false) if expected == "ok" => ("INSUFFICIENT_AUTHORITY", by),
             (About::Wake, _) if !by.scopes.has(Scope::AgentsHost) => ("FORBIDDEN", by),
             (About::Chat, _) if expected == "ok" => {
                 (not_found(row), Arc::new(Caller { chats: ChatGrant::None, ..(*by).clone() }))
@@ -639,7 +692,7 @@ async fn a_foreign_object_answers_exactly_like_a_missing_one() {
         let (missing_code, missing) = outcome(&hub, &by, row, &Objects::missing(&agent)).await;
         let expected = match (row.roles.contains(&role), row.about) {
             (false, _) => ("FORBIDDEN", "FORBIDDEN"),
-            (true, About::Thread | About::Token | About::Wake | About::Work) => {
+            (true, About::Thread | About::Token | About::Wake | About::Memory | About::Work) => {
                 ("NOT_FOUND", "NOT_FOUND")
             }
             (true, About::Chat) => (not_found(row), not_found(row)),

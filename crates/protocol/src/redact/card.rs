@@ -10,7 +10,17 @@ const DIGITS_MIN: usize = 12;
 const DIGITS_MAX: usize = 19;
 /// Shorter numbers than this are cards only where a word says so.
 const DIGITS_PLAIN_MIN: usize = 13;
+/// Up to so many digits without groups, other numbers are as long.
+const DIGITS_LIKELY_MAX: usize = 14;
 const GROUPS_MAX: usize = 19;
+words!(
+    /// What a short number is that only looks alike.
+    OTHERS,
+    [
+        "timestamp*", "ts", "time", "epoch*", "id", "order*", "tracking*", "seq", "offset", "at", "ean*",
+        "gtin*", "upc*", "isbn*", "nonce", "bytes", "size", "ns", "ms",
+    ]
+);
 words!(
     WORDS,
     [
@@ -70,12 +80,25 @@ fn is_card(text: &Folded, groups: &[Group]) -> bool {
         return false;
     }
     let (Some(start), Some(end)) = (groups.first(), groups.last()) else { return false };
-    let number = digits(text, groups);
-    if !is_issued(&number) || !luhn(&number) || !stands_alone(text, start.start, end.end) {
+    // Code writes long numbers with underscores as well.
+    if shape != [4, 4, 4, 4] && text.slice(start.start, end.end).contains(&'_') {
         return false;
     }
-    number.len() >= DIGITS_PLAIN_MIN
-        || Around::of(text, start.start, end.end).mentions(&WORDS)
+    let number = digits(text, groups);
+    let is_phone = text.back(start.start, 1) == '+';
+    if !is_issued(&number)
+        || !luhn(&number)
+        || !stands_alone(text, start.start, end.end)
+        || is_phone
+    {
+        return false;
+    }
+    if number.len() > DIGITS_LIKELY_MAX || shape.len() > 1 {
+        return true;
+    }
+    let around = Around::of(text, start.start, end.end);
+    let is_likely = number.len() >= DIGITS_PLAIN_MIN && !around.is_beside(&OTHERS);
+    is_likely || around.mentions(&WORDS)
 }
 
 fn is_between(between: &[char]) -> bool {

@@ -16,10 +16,10 @@ pub enum Class {
     Card,
     /// Social security numbers of the United States.
     Ssn,
-    /// Numbers that states give to people.
-    NationalId,
     /// Addresses of machines.
     Ip,
+    /// Numbers that states give to people.
+    NationalId,
     /// Numbers of telephones.
     Phone,
     /// Names and handles that the hub knows.
@@ -34,8 +34,8 @@ impl Class {
         Self::Iban,
         Self::Card,
         Self::Ssn,
-        Self::NationalId,
         Self::Ip,
+        Self::NationalId,
         Self::Phone,
         Self::Name,
     ];
@@ -63,8 +63,8 @@ impl Class {
             Self::Iban => 2,
             Self::Card => 3,
             Self::Ssn => 4,
-            Self::NationalId => 5,
-            Self::Ip => 6,
+            Self::Ip => 5,
+            Self::NationalId => 6,
             Self::Phone => 7,
             Self::Name => 8,
         }

@@ -15,6 +15,13 @@ const AFTER_CHARS: usize = 24;
 /// Signs that may stand between a word and what it is about, and still be beside each other.
 const BESIDE_CHARS: usize = 6;
 
+/// So many digits between a word and a stretch are a number that the word is about.
+const OTHER_DIGITS: usize = 6;
+/// Unless only so many letters follow them: `or`, `und`.
+const JOINING_LETTERS: usize = 4;
+/// Characters after a stretch in which a word still belongs to it.
+const SOON_CHARS: usize = 14;
+
 /// Patterns, by the letter they begin with.
 pub(super) struct Words {
     by_first: HashMap<char, Vec<Pattern>>,
@@ -85,6 +92,32 @@ impl Around {
     pub(super) fn nearest(&self, words: &Words) -> Option<usize> {
         let length = self.before.len();
         (0..length).filter_map(|place| self.ends(words, place)).max().map(|end| length - end)
+    }
+
+    /// How near a word stands that speaks for the stretch and not for a number in between.
+    pub(super) fn speaks(&self, words: &Words) -> Option<usize> {
+        let distance = self.nearest(words)?;
+        let between = self.before.get(self.before.len().saturating_sub(distance)..)?;
+        let digits = between.iter().filter(|c| c.is_ascii_digit()).count();
+        let last = between.iter().rposition(char::is_ascii_digit).map_or(0, |place| place + 1);
+        let letters = between.iter().skip(last).filter(|c| c.is_alphabetic()).count();
+        (digits < OTHER_DIGITS || letters <= JOINING_LETTERS).then_some(distance)
+    }
+
+    /// Whether one of these words follows in the same breath.
+    pub(super) fn is_soon_followed_by(&self, words: &Words) -> bool {
+        let end = self
+            .after
+            .iter()
+            .take(SOON_CHARS)
+            .position(|c| matches!(c, '.' | '!' | '?' | '。' | '\n' | ';'))
+            .unwrap_or(SOON_CHARS.min(self.after.len()));
+        let soon = Self {
+            before: Vec::new(),
+            begins: Vec::new(),
+            after: self.after.iter().take(end).copied().collect(),
+        };
+        soon.mentions(words)
     }
 
     /// Whether one of these words stands right before the stretch, with nothing but signs between.

@@ -88,7 +88,10 @@ fn spelled_host(text: &Folded, start: usize, dots: &[&str], is_bracketed: bool) 
     let mut place = start;
     let mut end = None;
     for _ in 0..HOST_LABELS_MAX {
-        let label = text.skip(place, LABEL_CHARS_MAX, |c| c.is_alphanumeric() || c == '-');
+        // What follows without a space in languages that have none does not belong to it.
+        let label = text.skip(place, LABEL_CHARS_MAX, |c| {
+            (c.is_alphanumeric() && u32::from(c) < 0x0e00) || c == '-'
+        });
         if label == place {
             break;
         }

@@ -51,7 +51,10 @@ fn at(text: &Folded, chained: &[Group]) -> Option<(&'static str, usize)> {
     let is_named = around.mentions(&WORDS);
     let is_dashed = count == 3 && text.at(taken.first()?.end) == '-';
     let is_likely = match count {
-        1 => is_named && kind == "us_ssn",
+        1 => {
+            let is_soon = around.is_soon_followed_by(&WORDS);
+            (around.speaks(&WORDS).is_some() || is_soon) && kind == "us_ssn"
+        }
         _ if kind == "us_itin" => is_named,
         _ if is_named => true,
         // Numbers in a row are a table, not a number in three parts.

@@ -8,8 +8,8 @@ mod call;
 mod connect;
 mod deliveries;
 mod diff;
-mod docs;
 mod doctor;
+mod documents;
 pub(crate) mod hook;
 mod import;
 mod link;
@@ -17,6 +17,8 @@ mod mcp;
 mod outbox;
 mod programs;
 mod progress;
+mod redact;
+mod reference;
 mod review;
 mod run;
 mod settings;
@@ -32,7 +34,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::cli::{Cli, Command, Global, ThreadCommand};
+use crate::cli::{Cli, Command, DocsArgs, Global, ThreadCommand};
 use crate::paths::Place;
 
 /// Runs the command that was asked for.
@@ -45,7 +47,11 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match command {
         Command::Completions { shell } => shell::completions(shell),
         Command::Man => shell::manual(),
-        Command::Docs { out, check } => docs::run(&out, check),
+        Command::Reference(args) => reference::run(&args.out, args.check),
+        Command::Docs(DocsArgs { command: None, reference }) => {
+            reference::run(&reference.out, reference.check)
+        }
+        Command::Redact(args) => redact::run(&cli.global, &args),
         Command::Config => {
             crate::output::line(settings::reference()?.trim_end())?;
             Ok(ExitCode::SUCCESS)
@@ -91,6 +97,9 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Agents(args) => agents::run(&place, &global, args).await?,
         Command::Approvals(args) => approvals::run(&place, &global, args).await?,
         Command::Outbox(args) => outbox::run(&place, &global, args).await?,
+        Command::Docs(DocsArgs { command: Some(command), .. }) => {
+            documents::run(&place, &global, command).await?;
+        }
         Command::Review(command) => review::run(&place, &global, command).await?,
         Command::Connect(args) => return connect::run(&place, &global, &args).await,
         Command::Run(args) => return run::run(&place, args).await,

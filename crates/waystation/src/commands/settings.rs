@@ -6,7 +6,7 @@ use anyhow::Result;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-use super::docs::kind;
+use super::reference::kind;
 use crate::config::{Config, NOT_SETTINGS};
 
 const INTRODUCTION: &str = "# Configuration

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::approvals::ApprovalsConfig;
+use super::memory::MemoryConfig;
 use super::outbox::OutboxConfig;
 use super::relay_tools::{self, ContextConfig, ToolConfig};
 
@@ -33,6 +34,8 @@ pub(crate) struct RelayConfig {
     pub(crate) tools: BTreeMap<String, ToolConfig>,
     /// What an agent is given for a turn.
     pub(crate) context: ContextConfig,
+    /// What is remembered.
+    pub(crate) memory: MemoryConfig,
 }
 
 impl Default for RelayConfig {
@@ -45,6 +48,7 @@ impl Default for RelayConfig {
             outbox: OutboxConfig::default(),
             tools: BTreeMap::new(),
             context: ContextConfig::default(),
+            memory: MemoryConfig::default(),
         }
     }
 }
@@ -81,6 +85,7 @@ impl RelayConfig {
             // Checked when the configuration was loaded.
             tools: relay_tools::tools(&self.tools).unwrap_or_default(),
             context: self.context.settings().unwrap_or_default(),
+            memory: self.memory.settings(),
             ..RelaySettings::default()
         }
     }
@@ -96,6 +101,7 @@ impl RelayConfig {
         }
         self.approvals.check()?;
         self.outbox.check()?;
+        self.memory.check()?;
         if self.keep_bodies_days < 0 || self.keep_keys_days < 1 {
             bail!("relay.keep_bodies_days must be at least 0 and relay.keep_keys_days at least 1");
         }

@@ -1,12 +1,14 @@
 //! Documents for agents: added by people, cut into pieces, found by questions.
 
 mod add;
+mod cite;
 mod list;
 mod pieces;
 mod remove;
 mod retrieve;
 
 pub use add::{AddDocuments, digest};
+pub use cite::citations;
 pub use list::ListDocuments;
 pub use pieces::{Piece, pieces};
 pub use remove::RemoveDocuments;

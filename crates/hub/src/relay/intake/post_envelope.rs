@@ -17,6 +17,8 @@ use super::keys::digest;
 use super::words;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
+use crate::hub::Hub;
+use crate::memory;
 use crate::operation::{Effect, Operation, Quota, Route};
 use crate::relay::append::{NewEnvelope, append};
 use crate::relay::hooks::{self, Asked, Remembered};
@@ -61,14 +63,21 @@ impl Operation for PostEnvelope {
     type Output = PostEnvelopeOutput;
 
     async fn run(self, call: &Call) -> Result<PostEnvelopeOutput> {
-        let envelope = check::read(self.envelope.into_map())?;
+        let mut envelope = check::read(self.envelope.into_map())?;
         check::envelope(&envelope, call.caller())?;
+        let remembers = envelope.memory_update.is_some();
+        if let Some(update) = &mut envelope.memory_update {
+            memory::clean(&call.hub, &call.caller().workspace_id, update).await?;
+        }
         let draft = Draft::of(envelope, call)?;
         let settings = (call.hub.settings.agent_turns_max, call.hub.settings.idempotency_window_ms);
         let output = call.write(move |tx| draft.post(tx, settings)).await?;
         call.hub.live.announce(output.thread_row);
         if output.call_id.is_some() {
             hooks::tool_asked(&call.hub);
+        }
+        if remembers {
+            hooks::remembered(&call.hub);
         }
         Ok(output)
     }
@@ -82,6 +91,7 @@ impl Operation for PostEnvelope {
 
 /// A checked envelope on its way into a thread.
 struct Draft {
+    hub: Arc<Hub>,
     envelope: Envelope,
     caller: Arc<Caller>,
     at: Timestamp,
@@ -109,6 +119,7 @@ impl Draft {
             return Err(Error::invalid("envelope.meta.task_id", "must have 1 to 200 bytes"));
         }
         Ok(Self {
+            hub: Arc::clone(&call.hub),
             caller: call.shared_caller(),
             at: call.now(),
             fresh: std::array::from_fn(|_| call.new_uid()),
@@ -160,7 +171,8 @@ impl Draft {
         let (caller, now, seq) = (&*self.caller, self.at, appended.seq);
         if let Some(update) = &envelope.memory_update {
             let id = MemoryId(memory_id);
-            hooks::remember(tx, &Remembered { thread: &thread, update, caller, id, now })?;
+            let remembered = Remembered { thread: &thread, update, caller, id, now };
+            hooks::remember(tx, &self.hub, &remembered)?;
         }
         let mut asked = None;
         if calls {

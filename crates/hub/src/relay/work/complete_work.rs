@@ -1,5 +1,7 @@
 //! Finishing work.
 
+use std::sync::Arc;
+
 use protocol::Scope;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,6 +10,7 @@ use super::completion::{self, ActionWish, CompleteWorkOutput, Completion, Reply}
 use super::{life, submit};
 use crate::call::Call;
 use crate::error::Result;
+use crate::memory;
 use crate::operation::{Effect, Operation, Quota, Route};
 use crate::relay::{TOOLSET, approvals, hooks};
 
@@ -41,20 +44,26 @@ impl Operation for CompleteWork {
     const TOOLSET: &'static str = TOOLSET;
     type Output = CompleteWorkOutput;
 
-    async fn run(self, call: &Call) -> Result<CompleteWorkOutput> {
+    async fn run(mut self, call: &Call) -> Result<CompleteWorkOutput> {
         let id = life::work_id(&self.work_id)?;
         completion::check(&self.replies, &self.actions)?;
         let parks = self.park.unwrap_or(false);
+        let digest = completion::digest_of(&self.replies, &self.actions, parks);
+        let mut remembers = false;
+        for update in self.replies.iter_mut().filter_map(|reply| reply.memory_update.as_mut()) {
+            memory::clean(&call.hub, &call.caller().workspace_id, update).await?;
+            remembers = true;
+        }
         let completion = Completion {
+            hub: Arc::clone(&call.hub),
             id,
             fence: self.fence,
-            digest: completion::digest_of(&self.replies, &self.actions, parks),
+            digest,
             replies: self.replies,
             actions: self.actions,
             parks,
             caller: call.shared_caller(),
             means: approvals::means(&call.hub).await?,
-            entropy: call.hub.entropy(),
             now: call.now(),
         };
         let completed = call.write(move |tx| completion.run(tx)).await?;
@@ -63,6 +72,9 @@ impl Operation for CompleteWork {
         }
         if !completed.output.actions.is_empty() {
             submit::announce(&call.hub);
+        }
+        if remembers {
+            hooks::remembered(&call.hub);
         }
         if completed.has_freed {
             hooks::work_arrived(&call.hub.live, &call.caller().workspace_id);

@@ -18,8 +18,8 @@ use store::{ReplyTo, ThreadRow, Tx, WorkRow};
 use super::life;
 use super::submit::{self, Submission};
 use crate::call::Change;
-use crate::clock::Entropy;
 use crate::error::{Checked, Error, Result};
+use crate::hub::Hub;
 use crate::relay::append::{NewEnvelope, append};
 use crate::relay::approvals::{Means, Submitted};
 
@@ -99,6 +99,7 @@ pub struct SubmittedView {
 
 /// A checked completion.
 pub(super) struct Completion {
+    pub(super) hub: Arc<Hub>,
     pub(super) id: WorkId,
     pub(super) fence: i64,
     pub(super) replies: Vec<Reply>,
@@ -106,7 +107,6 @@ pub(super) struct Completion {
     pub(super) parks: bool,
     pub(super) caller: Arc<Caller>,
     pub(super) means: Means,
-    pub(super) entropy: Arc<dyn Entropy>,
     pub(super) now: Timestamp,
     /// What is said, in a few bytes, to know it again.
     pub(super) digest: String,
@@ -272,8 +272,7 @@ impl Completion {
             };
             let appended = append(tx, thread, &new, self.now)?;
             if let Some(update) = &reply.memory_update {
-                let who = (&*thread, &*self.caller);
-                submit::remember(tx, who, update, &*self.entropy, self.now)?;
+                submit::remember(tx, &self.hub, thread, &self.caller, update, self.now)?;
             }
             replied.push(RepliedView { message_id: appended.message_id, seq: appended.seq });
         }

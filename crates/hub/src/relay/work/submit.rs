@@ -4,17 +4,16 @@
 use std::sync::Arc;
 
 use protocol::relay::{Citation, Context, Envelope, MemoryUpdate};
-use protocol::{Caller, MemoryId, PieceId, TaskId, Timestamp};
+use protocol::{Caller, MemoryId, TaskId, Timestamp};
 use store::{ThreadRow, Tx};
 
 use super::completion::ActionWish;
 use crate::call::Call;
-use crate::clock::{Entropy, fresh_uid};
 use crate::error::Result;
 use crate::hub::Hub;
+use crate::memory::documents;
 use crate::relay::approvals::{self, ActionDraft, Means, Submitted, SubmittedAction};
-use crate::relay::context;
-use crate::relay::hooks::{self, Remembered};
+use crate::relay::{context, hooks};
 
 /// Something that an agent wants done outside.
 pub(super) struct Submission<'a> {
@@ -58,28 +57,19 @@ pub(super) fn announce(hub: &Arc<Hub>) {
 /// Remembers what a reply asks to be remembered.
 pub(super) fn remember(
     tx: &mut Tx<'_>,
-    (thread, caller): (&ThreadRow, &Caller),
+    hub: &Hub,
+    thread: &ThreadRow,
+    caller: &Caller,
     update: &MemoryUpdate,
-    entropy: &dyn Entropy,
     now: Timestamp,
 ) -> Result<()> {
-    let id = MemoryId(fresh_uid(entropy, now));
-    hooks::remember(tx, &Remembered { thread, update, caller, id, now })
+    let id = MemoryId(hub.new_uid(now));
+    hooks::remember(tx, hub, &hooks::Remembered { thread, update, caller, id, now })
 }
 
-/// The documents of these ids, for those who read what cites them. What is no document of ours is cited
-/// by its id alone.
+/// The documents of these ids, for those who read what cites them.
 fn citations(tx: &mut Tx<'_>, workspace: &str, retrieval_refs: &[String]) -> Result<Vec<Citation>> {
-    let mut citations = Vec::with_capacity(retrieval_refs.len());
-    for id in retrieval_refs {
-        let piece = match id.parse::<PieceId>() {
-            Ok(piece) => tx.piece(workspace, piece)?,
-            Err(_) => None,
-        };
-        let (title, url) = piece.map_or((id.clone(), None), |piece| (piece.title, piece.url));
-        citations.push(Citation { id: id.clone(), title, url });
-    }
-    Ok(citations)
+    documents::citations(tx, workspace, retrieval_refs)
 }
 
 /// The layers for a turn, and what they cost, which stands in the envelope's `meta.budget`.

@@ -88,9 +88,14 @@ fn is_meant(text: &Folded, start: usize, end: usize, name: &str) -> bool {
         "gb_nino" => &["nino", "national insurance*", "ni number", "ni no*"],
         "in_pan" => &["pan", "permanent account*"],
         "es_dni" => &["dni", "nie", "nif", "documento*"],
-        _ => return true,
+        _ => &[],
     };
     let is_spelled_large = text.slice(start, end).iter().all(|c| !c.is_ascii_lowercase());
+    if words.is_empty() {
+        // Words with spaces between them have as many letters now and then.
+        let is_whole = text.slice(start, end).iter().all(char::is_ascii_alphanumeric);
+        return is_whole || is_spelled_large;
+    }
     let around = Around::of(text, start, end);
     let is_other = around.is_beside(&OTHERS);
     (is_spelled_large && !is_other && name != "in_pan") || around.mentions(&Words::new(words))

@@ -71,7 +71,7 @@ fn is_phone(text: &Folded, groups: &[Group]) -> bool {
     let shape = shapes::of(text, groups, &number);
     let Some(shape) = shape else { return false };
     let around = Around::of(text, first.start, last.end);
-    let for_it = around.nearest(&words::PHONE);
+    let for_it = around.speaks(&words::PHONE);
     let is_other = around.is_beside(&words::OTHER) || around.is_followed_by(words::UNITS);
     let against = around.nearest(&words::OTHER);
     let is_nearest = |most: usize| {
@@ -79,9 +79,13 @@ fn is_phone(text: &Folded, groups: &[Group]) -> bool {
     };
     match shape {
         Shape::Clear => !is_other || is_nearest(NEAR_CHARS),
-        Shape::Likely => !is_other && (for_it.is_some() || around.mentions(&words::PHONE)),
+        Shape::Likely => {
+            !is_other && (for_it.is_some() || around.is_soon_followed_by(&words::PHONE))
+        }
         Shape::Bare => {
-            let is_after = for_it.is_none() && against.is_none() && around.mentions(&words::PHONE);
+            let is_after = for_it.is_none()
+                && against.is_none()
+                && around.is_soon_followed_by(&words::PHONE);
             !is_other && (is_nearest(NEAR_CHARS) || is_after)
         }
         Shape::Short => !is_other && is_nearest(CLOSE_CHARS),

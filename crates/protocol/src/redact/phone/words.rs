@@ -8,7 +8,7 @@ words!(
     [
     // English
     "*phone*", "tel", "tels", "call", "calls", "called", "calling", "caller*", "callback*", "dial*",
-    "reach*", "ring", "rang", "text me", "text us", "texted", "sms*", "*mobile*", "cell", "cells",
+    "reach*", "ring", "rang", "text me", "text us", "text ", "texted", "sms*", "*mobile*", "cell", "cells",
     "cellular", "fax*", "whatsapp*", "viber", "contact*", "hotline*", "helpline", "landline*", "msisdn*",
     "voicemail*", "ph", "mob", "my number", "your number", "his number", "her number", "their number",
     "our number", "new number", "direct line", "toll free", "toll-free", "switchboard", "emergency",
@@ -26,7 +26,7 @@ words!(
     "al numero", "contacto*", "cellulare", "chiam*", "mio numero", "telemovel", "ligue", "ligar", "meu numero",
     "fijo", "recapito",
     // Polish, Czech, Russian
-    "zadzwon*", "dzwon*", "komork*", "komorkow*", "kom", "moj numer", "pod numer*", "jej numer", "jego numer",
+    "zadzwon*", "dzwon*", "komork*", "komorkow*", "kom", "moj numer", "pod numer*", "*kontakt*", "faks*", "telefon*", "jej numer", "jego numer",
     "tel.", "volejte", "zavolej*", "тел", "телефон*", "звон*", "моб", "мобильн*", "номер",
     // Dutch and the Nordic languages
     "bel", "bellen", "telefoon*", "mobiel*", "ringa", "ring meg", "mobilen", "puhelin*", "soita", "tlf",

@@ -229,7 +229,11 @@ fn is_secret(value: &[char], word: Word, is_quoted: bool, next: char) -> bool {
 /// `/etc/secrets/token`, `https://…`, `settings.auth.key`
 fn is_path(value: &[char]) -> bool {
     let spelled: String = value.iter().collect();
-    spelled.starts_with('/') || spelled.starts_with("./") || spelled.contains("://")
+    let mix = Mix::of(value);
+    let is_random = value.len() >= 30 && mix.small && mix.capital && mix.digit;
+    (spelled.starts_with('/') && !is_random)
+        || spelled.starts_with("./")
+        || spelled.contains("://")
 }
 
 /// Words joined by signs: `feature-flag-rollout-2024`.

@@ -84,8 +84,12 @@ enum What {
     Wake,
     /// Rows 20 and 21: a terminal that is kept.
     Terminal,
-    /// Rows 22: webhooks in.
+    /// Rows 22 to 29: webhooks in, work for agents, personal data, and recalling memories.
     Relay,
+    /// Rows 26 to 28 alone: personal data.
+    Pii,
+    /// No row: writes the labelled set of row 26 as lines of JSON.
+    PiiSet,
     /// No row: the program in that terminal.
     #[value(hide = true)]
     TerminalChild,
@@ -156,6 +160,11 @@ async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
             What::Wake => wake::measure(place).await?,
             What::Terminal => terminal::measure(place)?,
             What::Relay => relay::measure(place).await?,
+            What::Pii => relay::pii::measure(place)?,
+            What::PiiSet => {
+                relay::pii::publish(place)?;
+                Vec::new()
+            }
             What::Profile => append::profile(place).await?,
             What::TerminalChild => bail!("this program has a terminal to itself"),
             What::DoNothing => {

@@ -1,6 +1,8 @@
-//! The relay: webhooks in, work for agents.
+//! The relay: webhooks in, work for agents, finding personal data, and recalling memories.
 mod intake;
+pub(crate) mod pii;
 mod queue;
+mod recall;
 
 use anyhow::Result;
 
@@ -11,5 +13,7 @@ use crate::table::Row;
 pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
     let mut rows = intake::measure(place).await?;
     rows.extend(queue::measure(place).await?);
+    rows.extend(pii::measure(place)?);
+    rows.extend(recall::measure(place).await?);
     Ok(rows)
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use protocol::Scope;
-use protocol::limits::relay as limits;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -25,13 +24,11 @@ pub struct CompleteWork {
     work_id: String,
     /// The fence you were given with it.
     fence: i64,
-    /// What you say in the thread.
+    /// What you say in the thread, at most 16 replies.
     #[serde(default)]
-    #[schemars(length(max = limits::WORK_REPLIES_MAX))]
     replies: Vec<Reply>,
-    /// What you want done at a service.
+    /// What you want done at a service, at most 16 actions.
     #[serde(default)]
-    #[schemars(length(max = limits::WORK_ACTIONS_MAX))]
     actions: Vec<ActionWish>,
     /// Whether the work waits for a human from now on, instead of being done; later work of its thread
     /// goes on.

@@ -113,7 +113,7 @@ impl PullWork {
     fn check(self, call: &Call) -> Result<Pull> {
         let queue = self.queue.unwrap_or_else(|| limits::QUEUE_DEFAULT.to_owned());
         validate::name(&queue).field("queue")?;
-        route::check(&call.hub.settings.relay.intake.routes, &queue, call.caller())?;
+        route::check(&call.hub.settings.relay.intake.routes, &queue, &call.caller().agent_id)?;
         let limit = self.limit.unwrap_or(1);
         if !(1..=limits::WORK_PULLED_MAX).contains(&limit) {
             let reason = format_args!("must be from 1 to {}", limits::WORK_PULLED_MAX);

@@ -615,6 +615,7 @@ async fn queue_action(hub: &TestHub, workspace: &'static str, link: String) -> S
     let queued: store::Result<()> = queued.await;
     queued.unwrap();
     id.to_string()
+}
 
 /// A call of a tool that is due tomorrow.
 async fn asked_tool(hub: &TestHub, by: &Arc<Caller>, thread: &str) -> String {

@@ -134,8 +134,8 @@ fn turn_of(row: &MessageRow, envelope: &Envelope) -> Turn {
         (Trust::Operator, _) => Speaker::Human,
     };
     // Only the hub and people with authority can say that something was decided.
-    let is_approval = matches!(row.trust, Trust::Hub | Trust::Operator)
-        && envelope.meta.contains_key("proposal");
+    let is_approval =
+        matches!(row.trust, Trust::Hub | Trust::Operator) && envelope.meta.contains_key("proposal");
     Turn {
         seq: row.seq,
         speaker,

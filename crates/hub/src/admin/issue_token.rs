@@ -79,11 +79,7 @@ impl Operation for IssueToken {
         if scopes.has(Scope::RelayDecide) {
             require_terminal(call)?;
         }
-        let ttl = self.ttl_seconds.unwrap_or(limits::TOKEN_TTL_SECONDS_DEFAULT);
-        if !(1..=limits::TOKEN_TTL_SECONDS_MAX).contains(&ttl) {
-            let reason = format_args!("must be from 1 to {}", limits::TOKEN_TTL_SECONDS_MAX);
-            return Err(Error::invalid("ttl_seconds", reason));
-        }
+        let ttl = chosen_ttl(self.ttl_seconds)?;
         let chats = match self.chats {
             Some(lists) => Some(chats::grant::resolved(call, lists).await?),
             None => None,
@@ -158,6 +154,15 @@ fn require_terminal(call: &Call) -> Result<()> {
          token issue --role operator --scope relay:decide …` at the prompt of your own terminal"
             .to_owned(),
     ))
+}
+
+fn chosen_ttl(asked: Option<i64>) -> Result<i64> {
+    let ttl = asked.unwrap_or(limits::TOKEN_TTL_SECONDS_DEFAULT);
+    if (1..=limits::TOKEN_TTL_SECONDS_MAX).contains(&ttl) {
+        return Ok(ttl);
+    }
+    let reason = format_args!("must be from 1 to {}", limits::TOKEN_TTL_SECONDS_MAX);
+    Err(Error::invalid("ttl_seconds", reason))
 }
 
 fn chosen_toolsets(names: &[String]) -> Result<Toolsets> {

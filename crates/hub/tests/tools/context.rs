@@ -42,7 +42,7 @@ async fn work(world: &World) -> WorkId {
 
 async fn layers_hold_what_belongs_in_them(on: On) {
     let mut settings = testkit::generous();
-    settings.relay.context.system = "Never promise dates.".to_owned();
+    "Never promise dates.".clone_into(&mut settings.relay.context.system);
     let world = World::with(on, Service::that_answers([]), settings).await;
     let user = caller("slack:U1", protocol::Role::Service);
     let first = said(&world, envelope_role::USER, "Please look at issue 12.");

@@ -11,10 +11,9 @@ use crate::world::{World, args};
 
 async fn a_hub_that_stops_in_the_middle_of_a_call_runs_it_again(on: On) {
     let service = Service::that_answers([Next::Hang]);
-    let World { hub, service, thread, task } = World::new(on, service).await;
-    let world = World { hub, service, thread, task };
+    let world = World::new(on, service).await;
     let id = world.ask("SummarizeIssue", args()).await;
-    world.until(id, "running").await;
+    world.until_asked(1).await;
     let World { hub, service, thread, task } = world;
     let world = World { hub: hub.restart().await, service, thread, task };
     let call = world.until(id, "done").await;
@@ -27,7 +26,7 @@ async fn a_call_whose_runner_is_gone_is_run_when_its_lease_ends(on: On) {
     let service = Service::that_answers([Next::Hang]);
     let world = World::new(on, service).await;
     let id = world.ask("SummarizeIssue", args()).await;
-    world.until(id, "running").await;
+    world.until_asked(1).await;
     // As if another hub had it, which says nothing any more; what this one comes to is too late.
     let write = world.hub.hub.store.write(move |tx| {
         let mut call = tx.lock_tool_call(id)?.unwrap();

@@ -10,7 +10,7 @@ use crate::on_both;
 use crate::service::{Next, Service, away, refusal};
 use crate::world::{World, args, error_code, with_ways};
 
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 async fn a_passing_failure_is_tried_again(on: On) {
     let world = World::new(on, Service::that_answers([away()])).await;

@@ -12,10 +12,10 @@ async fn a_running_call_is_stopped_with_those_below_it(on: On) {
     let service = Service::that_answers([Next::Hang, Next::Hang]);
     let world = World::new(on, service).await;
     let outer = world.ask("SummarizeIssue", args()).await;
-    world.until(outer, "running").await;
+    world.until_asked(1).await;
     let other = json!({ "parent_id": outer });
     let inner = world.ask_as(&ada(), "SummarizeIssue", args(), other).await.unwrap();
-    world.until(inner, "running").await;
+    world.until_asked(2).await;
     let ended = world.hub.ok(&ada(), "cancel_tool_call", json!({ "call_id": outer })).await;
     assert_eq!((&ended["state"], error_code(&ended)), (&json!("cancelled"), "CANCELLED"));
     assert_eq!(world.call(inner).await["state"], "cancelled");
@@ -38,7 +38,7 @@ on_both! { a_running_call_is_stopped_with_those_below_it }
 async fn others_stop_nothing_unless_they_have_authority() {
     let world = World::new(On::Sqlite, Service::that_answers([Next::Hang])).await;
     let id = world.ask("SummarizeIssue", args()).await;
-    world.until(id, "running").await;
+    world.until_asked(1).await;
     let ben = caller("ben", Role::Worker);
     let input = json!({ "call_id": id });
     assert_eq!(

@@ -147,6 +147,17 @@ impl World {
         panic!("the call never was {state}: {}", self.call(id).await);
     }
 
+    /// Waits until the service was asked for a page so often.
+    pub(crate) async fn until_asked(&self, times: usize) {
+        for _ in 0..10_000 {
+            if self.service.asked() >= times {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        panic!("the service was asked {} times only", self.service.asked());
+    }
+
     /// Everything that was said in the thread.
     pub(crate) async fn envelopes(&self) -> Vec<Envelope> {
         let thread = self.thread;

@@ -22,12 +22,36 @@ const AT_ONCE: usize = 64;
 const PATIENCE_SECONDS: f64 = 600.0;
 
 const SUBJECTS: [&str; 16] = [
-    "payments", "search", "login", "billing", "checkout", "inventory", "shipping", "profile", "report", "export", "import",
-    "backup", "webhook", "scheduler", "gateway", "cache",
+    "payments",
+    "search",
+    "login",
+    "billing",
+    "checkout",
+    "inventory",
+    "shipping",
+    "profile",
+    "report",
+    "export",
+    "import",
+    "backup",
+    "webhook",
+    "scheduler",
+    "gateway",
+    "cache",
 ];
 const VERBS: [&str; 12] = [
-    "fails", "times out", "was fixed", "was rolled back", "needs approval", "is slow", "is owned by the platform team",
-    "has a flaky test", "was migrated", "must not be restarted", "logs too much", "depends on the queue",
+    "fails",
+    "times out",
+    "was fixed",
+    "was rolled back",
+    "needs approval",
+    "is slow",
+    "is owned by the platform team",
+    "has a flaky test",
+    "was migrated",
+    "must not be restarted",
+    "logs too much",
+    "depends on the queue",
 ];
 
 fn memory(number: usize) -> String {
@@ -49,8 +73,14 @@ fn question(number: usize) -> String {
     let seed = number.wrapping_mul(7_919);
     match number % 4 {
         0 => memory(seed % MEMORIES),
-        1 => format!("which service {}?", VERBS.get(seed % VERBS.len()).copied().unwrap_or_default()),
-        2 => format!("runbook {} of the {} service", seed % 5_003, SUBJECTS.get(seed % SUBJECTS.len()).copied().unwrap_or_default()),
+        1 => {
+            format!("which service {}?", VERBS.get(seed % VERBS.len()).copied().unwrap_or_default())
+        }
+        2 => format!(
+            "runbook {} of the {} service",
+            seed % 5_003,
+            SUBJECTS.get(seed % SUBJECTS.len()).copied().unwrap_or_default()
+        ),
         _ => format!("componnt c{} relase", seed % MEMORIES),
     }
 }

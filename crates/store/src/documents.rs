@@ -219,7 +219,12 @@ impl Tx<'_> {
                     (SELECT count(*) FROM document_piece p WHERE p.document = d.id), d.updated_ms
              FROM document d WHERE d.workspace = ?1 AND (?2 = '' OR d.collection = ?2) AND d.id > ?3
              ORDER BY d.id LIMIT ?4",
-            &[workspace.into(), collection.unwrap_or("").into(), after_row.into(), limit_param(limit)],
+            &[
+                workspace.into(),
+                collection.unwrap_or("").into(),
+                after_row.into(),
+                limit_param(limit),
+            ],
             |row| {
                 Ok(DocumentListed {
                     row: row.int(0)?,

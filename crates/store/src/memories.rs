@@ -233,7 +233,11 @@ impl Tx<'_> {
     }
 
     /// Memories and pieces whose vectors were made in another way, with their words.
-    pub fn other_embeddings(&mut self, embedding: &str, limit: usize) -> Result<Vec<(MemoryItem, String)>> {
+    pub fn other_embeddings(
+        &mut self,
+        embedding: &str,
+        limit: usize,
+    ) -> Result<Vec<(MemoryItem, String)>> {
         let mut found = self.query(
             "SELECT id, text FROM memory WHERE embedding <> ?1 ORDER BY id DESC LIMIT ?2",
             &[embedding.into(), limit_param(limit)],
@@ -295,7 +299,8 @@ impl Tx<'_> {
 
     /// The number of the last change.
     pub fn newest_memory_change(&mut self) -> Result<i64> {
-        let newest = self.query_one("SELECT max(id) FROM memory_change", &[], |row| row.opt_int(0))?;
+        let newest =
+            self.query_one("SELECT max(id) FROM memory_change", &[], |row| row.opt_int(0))?;
         Ok(newest.flatten().unwrap_or(0))
     }
 
@@ -353,7 +358,8 @@ impl Tx<'_> {
             &[workspace.into(), limit_param(limit)],
             |row| row.text(0),
         )?;
-        names.extend(aliases.iter().filter_map(|alias| alias.rsplit('/').next()).map(str::to_owned));
+        names
+            .extend(aliases.iter().filter_map(|alias| alias.rsplit('/').next()).map(str::to_owned));
         Ok(names)
     }
 }

@@ -6,12 +6,30 @@ use super::texts::LOCALES;
 
 /// Words of each locale.
 const WORDS: [(&str, &str); 6] = [
-    ("en", "the team shipped a fix for our build yesterday and nobody noticed any change in latency when we deployed it"),
-    ("de", "das Team hat gestern einen Fehler im Build behoben und niemand hat nach der Prüfung eine Änderung bemerkt"),
-    ("fr", "l'équipe a corrigé hier une erreur dans la compilation et personne n'a remarqué de changement après la revue"),
-    ("es", "el equipo corrigió ayer un error en la compilación y nadie notó ningún cambio después de la revisión"),
-    ("ja", "チーム は 昨日 ビルド の 不具合 を 修正 し 本番 に 反映 した が 誰 も 変化 に 気づか なかった"),
-    ("pl", "zespół naprawił wczoraj błąd w kompilacji i nikt nie zauważył żadnej zmiany po przeglądzie kodu"),
+    (
+        "en",
+        "the team shipped a fix for our build yesterday and nobody noticed any change in latency when we deployed it",
+    ),
+    (
+        "de",
+        "das Team hat gestern einen Fehler im Build behoben und niemand hat nach der Prüfung eine Änderung bemerkt",
+    ),
+    (
+        "fr",
+        "l'équipe a corrigé hier une erreur dans la compilation et personne n'a remarqué de changement après la revue",
+    ),
+    (
+        "es",
+        "el equipo corrigió ayer un error en la compilación y nadie notó ningún cambio después de la revisión",
+    ),
+    (
+        "ja",
+        "チーム は 昨日 ビルド の 不具合 を 修正 し 本番 に 反映 した が 誰 も 変化 に 気づか なかった",
+    ),
+    (
+        "pl",
+        "zespół naprawił wczoraj błąd w kompilacji i nikt nie zauważył żadnej zmiany po przeglądzie kodu",
+    ),
 ];
 
 /// Lines of logs and code; `#` stands for a digit, `x` in `~x` for a hexadecimal one.
@@ -42,10 +60,30 @@ const LINES: [&str; 22] = [
 
 /// Numbers inside of sentences.
 const NOISE: [&str; 24] = [
-    "version #.#.#.#", "order ##########", "ORD-####-######", "4#.######, 1#.######", "17########", "17###########",
-    "$###.##", "## ### ### €", "1#.0#.2024 1#:3#", "ISBN 978-#-##-######-#", "0x~x~x~x~x~x~x~x~x", "##%", "####ms", "pid=#####",
-    "id=##########", "tracking ############", "invoice 2024-######", "react@1#.2.#", "range ##-####", "PR #####", "build 2024010#.#",
-    "Kundennummer ##########", "pedido #########", "### ### ###",
+    "version #.#.#.#",
+    "order ##########",
+    "ORD-####-######",
+    "4#.######, 1#.######",
+    "17########",
+    "17###########",
+    "$###.##",
+    "## ### ### €",
+    "1#.0#.2024 1#:3#",
+    "ISBN 978-#-##-######-#",
+    "0x~x~x~x~x~x~x~x~x",
+    "##%",
+    "####ms",
+    "pid=#####",
+    "id=##########",
+    "tracking ############",
+    "invoice 2024-######",
+    "react@1#.2.#",
+    "range ##-####",
+    "PR #####",
+    "build 2024010#.#",
+    "Kundennummer ##########",
+    "pedido #########",
+    "### ### ###",
 ];
 
 fn filled(lot: &mut Lot, form: &str) -> String {

@@ -11,10 +11,26 @@ pub(super) fn key(lot: &mut Lot) -> (String, Option<&'static str>) {
         2 => whole("ghs_", lot.signs(36, LETTERS)),
         3 => whole("github_pat_", format!("{}_{}", lot.signs(22, LETTERS), lot.signs(59, LETTERS))),
         4 => whole("glpat-", lot.signs(20, URL)),
-        5 => whole("xoxb-", format!("{}-{}-{}", lot.digits(12), lot.digits(13), lot.signs(24, LETTERS))),
-        6 => whole("xoxp-", format!("{}-{}-{}", lot.digits(12), lot.digits(12), lot.signs(32, HEX))),
-        7 => whole("xapp-1-A", format!("{}-{}-{}", lot.signs(10, LARGE_DIGITS), lot.digits(13), lot.signs(64, HEX))),
-        8 => whole("https://hooks.slack.com/services/T", format!("{}/B{}/{}", lot.signs(8, LARGE_DIGITS), lot.signs(8, LARGE_DIGITS), lot.signs(24, LETTERS))),
+        5 => whole(
+            "xoxb-",
+            format!("{}-{}-{}", lot.digits(12), lot.digits(13), lot.signs(24, LETTERS)),
+        ),
+        6 => {
+            whole("xoxp-", format!("{}-{}-{}", lot.digits(12), lot.digits(12), lot.signs(32, HEX)))
+        }
+        7 => whole(
+            "xapp-1-A",
+            format!("{}-{}-{}", lot.signs(10, LARGE_DIGITS), lot.digits(13), lot.signs(64, HEX)),
+        ),
+        8 => whole(
+            "https://hooks.slack.com/services/T",
+            format!(
+                "{}/B{}/{}",
+                lot.signs(8, LARGE_DIGITS),
+                lot.signs(8, LARGE_DIGITS),
+                lot.signs(24, LETTERS)
+            ),
+        ),
         9 => whole("AKIA", lot.signs(16, LARGE_DIGITS)),
         10 => (lot.signs(40, BASE64), Some("AWS_SECRET_ACCESS_KEY")),
         11 => whole("AIza", lot.signs(35, URL)),
@@ -32,7 +48,10 @@ pub(super) fn key(lot: &mut Lot) -> (String, Option<&'static str>) {
             let id = lot.digits(9);
             (format!("1{id}:AA{}", lot.signs(33, URL)), None)
         }
-        23 => whole("eyJ", format!("{}.eyJ{}.{}", lot.signs(30, URL), lot.signs(60, URL), lot.signs(43, LETTERS))),
+        23 => whole(
+            "eyJ",
+            format!("{}.eyJ{}.{}", lot.signs(30, URL), lot.signs(60, URL), lot.signs(43, LETTERS)),
+        ),
         24 => (lot.signs(32, HEX), Some("api_key")),
         25 => (lot.signs(40, LETTERS), Some("client_secret")),
         26 => (format!("{}==", lot.signs(86, BASE64)), Some("AccountKey")),
@@ -44,9 +63,18 @@ pub(super) fn key(lot: &mut Lot) -> (String, Option<&'static str>) {
             let body: Vec<String> = (0..4).map(|_| lot.signs(64, BASE64)).collect();
             let name = lot.pick(&["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY"]);
             let sign = lot.pick(&["\n", "\\n"]);
-            (format!("-----BEGIN {name}-----{sign}{}{sign}-----END {name}-----", body.join(sign)), None)
+            (
+                format!(
+                    "-----BEGIN {name}-----{sign}{}{sign}-----END {name}-----",
+                    body.join(sign)
+                ),
+                None,
+            )
         }
-        32 => (lot.pick(&["Tr0ub4dor&3", "P@ssw0rd!23", "hunter2hunter", "s3cr3t-Pass"]).to_owned(), Some("password")),
+        32 => (
+            lot.pick(&["Tr0ub4dor&3", "P@ssw0rd!23", "hunter2hunter", "s3cr3t-Pass"]).to_owned(),
+            Some("password"),
+        ),
         _ => (lot.signs(40, LETTERS), Some("Authorization: Bearer")),
     }
 }

@@ -110,7 +110,13 @@ pub(crate) fn measure(place: &Place) -> Result<Vec<Row>> {
         bar,
     };
     Ok(vec![
-        row("26", "personal data: the worst recall of six classes", each.join(", "), worst, Bar::AtLeast(0.99)),
+        row(
+            "26",
+            "personal data: the worst recall of six classes",
+            each.join(", "),
+            worst,
+            Bar::AtLeast(0.99),
+        ),
         row("27", "telephones: recall", String::new(), recall("phone"), Bar::AtLeast(0.95)),
         row("28", "false hits in 1,000 clean texts", String::new(), false_hits, Bar::AtMost(10.0)),
     ])

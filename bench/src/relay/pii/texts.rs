@@ -7,12 +7,50 @@ pub(super) const LOCALES: [&str; 6] = ["en", "de", "fr", "es", "ja", "pl"];
 
 /// Sentences for each class and locale; the value stands where the `|` is.
 const SENTENCES: &[(&str, &str, &[&str])] = &[
-    ("phone", "en", &["Call me at | tomorrow.", "My phone number is |.", "Tel: |", "You can reach us on |.", "Fax: |"]),
-    ("phone", "de", &["Rufen Sie mich unter | an.", "Tel.: |", "Meine Nummer ist |.", "Handy |", "Sie erreichen uns unter |."]),
-    ("phone", "fr", &["Appelez-moi au |.", "Tél. : |", "Mon numéro est le |.", "Joignable au | le matin", "Portable |"]),
-    ("phone", "es", &["Llámame al |.", "Tel.: |", "Mi número es |", "Móvil |", "Puede contactarnos en el |"]),
+    (
+        "phone",
+        "en",
+        &[
+            "Call me at | tomorrow.",
+            "My phone number is |.",
+            "Tel: |",
+            "You can reach us on |.",
+            "Fax: |",
+        ],
+    ),
+    (
+        "phone",
+        "de",
+        &[
+            "Rufen Sie mich unter | an.",
+            "Tel.: |",
+            "Meine Nummer ist |.",
+            "Handy |",
+            "Sie erreichen uns unter |.",
+        ],
+    ),
+    (
+        "phone",
+        "fr",
+        &[
+            "Appelez-moi au |.",
+            "Tél. : |",
+            "Mon numéro est le |.",
+            "Joignable au | le matin",
+            "Portable |",
+        ],
+    ),
+    (
+        "phone",
+        "es",
+        &["Llámame al |.", "Tel.: |", "Mi número es |", "Móvil |", "Puede contactarnos en el |"],
+    ),
     ("phone", "ja", &["電話は|までお願いします。", "TEL |", "携帯番号は|です。", "連絡先：|"]),
-    ("phone", "pl", &["Proszę dzwonić pod numer |.", "Tel. |", "Mój numer to |", "Zadzwoń: |", "Kontakt |"]),
+    (
+        "phone",
+        "pl",
+        &["Proszę dzwonić pod numer |.", "Tel. |", "Mój numer to |", "Zadzwoń: |", "Kontakt |"],
+    ),
     ("email", "en", &["Send it to | please.", "From: |", "User | signed up."]),
     ("email", "de", &["Schreib an | bitte.", "E-Mail: |"]),
     ("email", "fr", &["Écrivez à | svp.", "Courriel : |"]),
@@ -37,7 +75,15 @@ const SENTENCES: &[(&str, &str, &[&str])] = &[
     ("ssn", "es", &["número de seguro social (SSN): |"]),
     ("ssn", "ja", &["SSNは|です"]),
     ("ssn", "pl", &["numer SSN: |"]),
-    ("ip", "en", &["Request from | was blocked", "server | is down", "| - - [10/Oct/2024:13:55:36 +0000] \"GET / HTTP/1.1\" 200 12"]),
+    (
+        "ip",
+        "en",
+        &[
+            "Request from | was blocked",
+            "server | is down",
+            "| - - [10/Oct/2024:13:55:36 +0000] \"GET / HTTP/1.1\" 200 12",
+        ],
+    ),
     ("ip", "de", &["Zugriff von | blockiert", "Server | antwortet nicht"]),
     ("ip", "fr", &["Requête depuis |", "Serveur | injoignable"]),
     ("ip", "es", &["Petición desde |", "Servidor | caído"]),
@@ -91,7 +137,12 @@ pub(super) fn labelled(lot: &mut Lot) -> Labelled {
             let before = format!(
                 "{{\"event_id\":\"{id}\",\"level\":\"error\",\"user\":{{\"id\":\"42\",\"{name}\":\""
             );
-            place(class, &before, &value, "\"},\"release\":\"app@1.2.3\",\"culprit\":\"views.get\"}")
+            place(
+                class,
+                &before,
+                &value,
+                "\"},\"release\":\"app@1.2.3\",\"culprit\":\"views.get\"}",
+            )
         }
     }
 }
@@ -102,8 +153,10 @@ fn sentence(lot: &mut Lot, class: &'static str, locale: &str, value: &str) -> La
         .find(|(known, spoken, _)| *known == class && *spoken == locale)
         .map_or(&["|"][..], |(.., forms)| forms);
     let (before, after) = lot.pick(forms).split_once('|').unwrap_or_default();
-    let head = if lot.happens(30) { format!("{} ", clean::sentence(lot, locale)) } else { String::new() };
-    let tail = if lot.happens(30) { format!(" {}", clean::sentence(lot, locale)) } else { String::new() };
+    let head =
+        if lot.happens(30) { format!("{} ", clean::sentence(lot, locale)) } else { String::new() };
+    let tail =
+        if lot.happens(30) { format!(" {}", clean::sentence(lot, locale)) } else { String::new() };
     place(class, &format!("{head}{before}"), value, &format!("{after}{tail}"))
 }
 
@@ -117,7 +170,8 @@ fn key(lot: &mut Lot) -> Labelled {
             _ => place("api_key", &format!("export {name}='"), &value, "'"),
         },
         None => {
-            let before = lot.pick(&["token ", "KEY=", "const k = \"", "{\"key\":\"", "leaked: ", "鍵は"]);
+            let before =
+                lot.pick(&["token ", "KEY=", "const k = \"", "{\"key\":\"", "leaked: ", "鍵は"]);
             place("api_key", before, &value, lot.pick(&["", "\"", "\",", ".", " please rotate"]))
         }
     }

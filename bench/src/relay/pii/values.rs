@@ -19,8 +19,8 @@ fn grouped(text: &str, sizes: &[usize], sign: &str) -> String {
 
 pub(super) fn card(lot: &mut Lot) -> String {
     let start = lot.pick(&[
-        "4", "4", "51", "52", "55", "2221", "2720", "34", "37", "6011", "65", "3528", "3589", "36", "62", "5018",
-        "6759",
+        "4", "4", "51", "52", "55", "2221", "2720", "34", "37", "6011", "65", "3528", "3589", "36",
+        "62", "5018", "6759",
     ]);
     let length = match start {
         "34" | "37" => 15,
@@ -47,7 +47,9 @@ pub(super) fn card(lot: &mut Lot) -> String {
 }
 
 pub(super) fn iban(lot: &mut Lot) -> String {
-    let country = lot.pick(&["DE", "FR", "ES", "PL", "GB", "NL", "IT", "AT", "CH", "BE", "SE", "PT", "NO", "FI"]);
+    let country = lot.pick(&[
+        "DE", "FR", "ES", "PL", "GB", "NL", "IT", "AT", "CH", "BE", "SE", "PT", "NO", "FI",
+    ]);
     let body = match country {
         "DE" => lot.digits(18),
         "FR" => lot.digits(23),
@@ -105,8 +107,11 @@ pub(super) fn ip(lot: &mut Lot) -> String {
 }
 
 pub(super) fn email(lot: &mut Lot, spaced: bool) -> String {
-    let first = lot.pick(&["anna", "jan", "pierre", "carlos", "bob", "yuki", "zofia", "lucia", "mary-ann", "josé"]);
-    let last = lot.pick(&["smith", "mueller", "dupont", "garcia", "kowalski", "tanaka", "o_brien", "nowak"]);
+    let first = lot.pick(&[
+        "anna", "jan", "pierre", "carlos", "bob", "yuki", "zofia", "lucia", "mary-ann", "josé",
+    ]);
+    let last = lot
+        .pick(&["smith", "mueller", "dupont", "garcia", "kowalski", "tanaka", "o_brien", "nowak"]);
     let name = match lot.below(5) {
         0 => format!("{first}.{last}"),
         1 => format!("{first}{}", lot.digits(3)),
@@ -114,8 +119,18 @@ pub(super) fn email(lot: &mut Lot, spaced: bool) -> String {
         3 => format!("{last}_{}", lot.digits(2)),
         _ => lot.signs(8, LETTERS),
     };
-    let host = lot.pick(&["example", "mail.example", "firma", "corp-mail", "gmail", "uni-berlin", "proton"]);
-    let ending = lot.pick(&["com", "org", "net", "de", "fr", "es", "pl", "co.jp", "co.uk", "io", "museum", "dev"]);
+    let host = lot.pick(&[
+        "example",
+        "mail.example",
+        "firma",
+        "corp-mail",
+        "gmail",
+        "uni-berlin",
+        "proton",
+    ]);
+    let ending = lot.pick(&[
+        "com", "org", "net", "de", "fr", "es", "pl", "co.jp", "co.uk", "io", "museum", "dev",
+    ]);
     let ascii = name.replace('é', "e");
     match lot.below(20) {
         0 => format!("{name}@{host}.{ending}").to_uppercase(),

@@ -24,7 +24,12 @@ impl Redactors {
     }
 
     /// The redactor of a workspace; made again when it is old.
-    pub(super) async fn of(&self, store: &Store, workspace: &str, now: Timestamp) -> Result<Arc<Redactor>> {
+    pub(super) async fn of(
+        &self,
+        store: &Store,
+        workspace: &str,
+        now: Timestamp,
+    ) -> Result<Arc<Redactor>> {
         if let Some(known) = self.fresh(workspace, now) {
             return Ok(known);
         }
@@ -34,7 +39,12 @@ impl Redactors {
     }
 
     /// The same inside of a transaction.
-    pub(super) fn within(&self, tx: &mut Tx<'_>, workspace: &str, now: Timestamp) -> Result<Arc<Redactor>> {
+    pub(super) fn within(
+        &self,
+        tx: &mut Tx<'_>,
+        workspace: &str,
+        now: Timestamp,
+    ) -> Result<Arc<Redactor>> {
         if let Some(known) = self.fresh(workspace, now) {
             return Ok(known);
         }

@@ -68,7 +68,8 @@ impl Operation for Recall {
         let caller = call.shared_caller();
         let sight = call.read(move |tx| sight(tx, &caller, thread)).await?;
         let index_behind = !call.hub.memory.catch_up(sight.newest_change).await;
-        let kinds = self.kind.map_or(vec![MemoryKind::LongTerm, MemoryKind::Episodic], |kind| vec![kind]);
+        let kinds =
+            self.kind.map_or(vec![MemoryKind::LongTerm, MemoryKind::Episodic], |kind| vec![kind]);
         let memories = if query.is_empty() {
             newest(call, kinds, sight.threads, limit).await?
         } else {
@@ -227,7 +228,8 @@ async fn newest(
 ) -> Result<Vec<MemoryView>> {
     let (caller, now) = (call.shared_caller(), call.now());
     let settings = call.hub.settings.relay.memory.score;
-    let only = threads.as_deref().filter(|threads| threads.len() == 1).and_then(<[i64]>::first).copied();
+    let only =
+        threads.as_deref().filter(|threads| threads.len() == 1).and_then(<[i64]>::first).copied();
     let views = call
         .read(move |tx| {
             let mut scored = Vec::new();

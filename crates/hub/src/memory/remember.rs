@@ -103,7 +103,8 @@ impl Operation for Remember {
 
     fn brief(output: &RememberOutput) -> String {
         let taken: u64 = output.redactions.values().sum();
-        let taken = if taken > 0 { format!("; {taken} values were taken out") } else { String::new() };
+        let taken =
+            if taken > 0 { format!("; {taken} values were taken out") } else { String::new() };
         format!("remembered as {}{taken}", output.memory_id)
     }
 }

@@ -67,7 +67,8 @@ impl ScoreSettings {
     /// How relevant something is by its ranks: 1 where both ways put it first.
     #[expect(clippy::cast_precision_loss, reason = "ranks are small")]
     pub fn relevance(&self, candidate: &Candidate) -> f64 {
-        let part = |rank: Option<usize>| rank.map_or(0.0, |rank| 1.0 / (self.fusion_k + rank as f64));
+        let part =
+            |rank: Option<usize>| rank.map_or(0.0, |rank| 1.0 / (self.fusion_k + rank as f64));
         let best = 2.0 / (self.fusion_k + 1.0);
         (part(candidate.by_words) + part(candidate.by_vector)) / best
     }
@@ -118,11 +119,8 @@ mod tests {
     #[test]
     fn ranks_of_both_ways_are_fused() {
         let settings = ScoreSettings::default();
-        let candidate = |by_words, by_vector| Candidate {
-            item: MemoryItem::Memory(1),
-            by_words,
-            by_vector,
-        };
+        let candidate =
+            |by_words, by_vector| Candidate { item: MemoryItem::Memory(1), by_words, by_vector };
         near(settings.relevance(&candidate(Some(1), Some(1))), 1.0);
         near(settings.relevance(&candidate(Some(1), None)), 0.5);
         near(settings.relevance(&candidate(None, Some(62))), 61.0 / 122.0 / 2.0);

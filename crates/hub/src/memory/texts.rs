@@ -3,9 +3,6 @@
 use protocol::limits::memory::TEXT_BYTES_MAX;
 use serde_json::{Map, Value};
 
-
-
-
 /// The texts and numbers of data, one after the other; names of fields tell what they are.
 pub(super) fn words(data: &Map<String, Value>) -> String {
     let mut text = String::new();

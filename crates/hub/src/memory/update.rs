@@ -63,10 +63,18 @@ pub async fn clean(hub: &Hub, workspace: &str, update: &mut MemoryUpdate) -> Res
 }
 
 /// Checks an update and takes out what must not be kept.
-pub(super) fn prepare(redactor: &Redactor, update: &MemoryUpdate, now: Timestamp) -> Result<Prepared> {
+pub(super) fn prepare(
+    redactor: &Redactor,
+    update: &MemoryUpdate,
+    now: Timestamp,
+) -> Result<Prepared> {
     let size = serde_json::to_string(&update.data).map_or(usize::MAX, |text| text.len());
     if update.data.is_empty() {
-        return Err(Error::invalid_hint("data", "must not be empty", "{\"text\": \"what to remember\"}"));
+        return Err(Error::invalid_hint(
+            "data",
+            "must not be empty",
+            "{\"text\": \"what to remember\"}",
+        ));
     }
     if size > relay::MEMORY_BYTES_MAX {
         let reason = format!("must be at most {} bytes as JSON", relay::MEMORY_BYTES_MAX);

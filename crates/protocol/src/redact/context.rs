@@ -81,7 +81,9 @@ impl Around {
             let (c, last) = (text.at(place), text.back(place, 1));
             before.push(plain(c));
             begins.push(
-                !last.is_alphabetic() || is_unspaced(c) || (c.is_uppercase() && last.is_lowercase()),
+                !last.is_alphabetic()
+                    || is_unspaced(c)
+                    || (c.is_uppercase() && last.is_lowercase()),
             );
         }
         let after = text.slice(end, end + AFTER_CHARS).iter().map(|c| plain(*c)).collect();

@@ -11,9 +11,9 @@ const HOST_CHARS_MAX: usize = 253;
 
 /// Endings of files and units that look like hosts.
 const NO_ENDING: [&str; 30] = [
-    "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "scss", "js", "mjs", "ts", "tsx", "jsx",
-    "json", "html", "xml", "yml", "yaml", "toml", "lock", "service", "socket", "timer", "target",
-    "mount", "slice", "path", "tgz", "zip",
+    "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "scss", "js", "mjs", "ts", "tsx",
+    "jsx", "json", "html", "xml", "yml", "yaml", "toml", "lock", "service", "socket", "timer",
+    "target", "mount", "slice", "path", "tgz", "zip",
 ];
 /// Words before an `@` that name no mailbox: labels of a language, and how git spells a host.
 const NO_MAILBOX: [&str; 5] = ["this", "super", "return", "break", "continue"];
@@ -69,9 +69,9 @@ pub(super) fn local_start(text: &Folded, end: usize) -> Option<usize> {
 /// `"very unusual"@example.org`
 fn quoted_start(text: &Folded, end: usize) -> Option<usize> {
     let first = end.checked_sub(2)?;
-    let open = (end.saturating_sub(LOCAL_CHARS_MAX)..=first).rev().find(|place| {
-        matches!(text.at(*place), '"' | '\n')
-    })?;
+    let open = (end.saturating_sub(LOCAL_CHARS_MAX)..=first)
+        .rev()
+        .find(|place| matches!(text.at(*place), '"' | '\n'))?;
     let is_quoted = text.at(open) == '"' && first > open;
     is_quoted.then_some(open)
 }
@@ -83,7 +83,8 @@ pub(super) fn host_end(text: &Folded, start: usize) -> Option<usize> {
         let end = text.skip(start + 1, 45, |c| c.is_ascii_hexdigit() || matches!(c, '.' | ':'));
         return (text.at(end) == ']' && end > start + 7).then_some(end + 1);
     }
-    let mut end = text.skip(start, HOST_CHARS_MAX, |c| c.is_alphanumeric() || matches!(c, '.' | '-'));
+    let mut end =
+        text.skip(start, HOST_CHARS_MAX, |c| c.is_alphanumeric() || matches!(c, '.' | '-'));
     // What follows a host without a space in languages that have none does not belong to it.
     if text.at(start).is_ascii() {
         let ascii = text.skip(start, HOST_CHARS_MAX, |c| {
@@ -100,7 +101,9 @@ pub(super) fn host_end(text: &Folded, start: usize) -> Option<usize> {
     let is_ending = (2..=24).contains(&ending.len())
         && (ending.iter().all(|c| c.is_alphabetic()) || ending.starts_with(&['x', 'n', '-', '-']));
     let is_whole = !labels.is_empty()
-        && labels.iter().all(|label| !label.is_empty() && label.len() <= 63 && label.first() != Some(&'-'));
+        && labels
+            .iter()
+            .all(|label| !label.is_empty() && label.len() <= 63 && label.first() != Some(&'-'));
     (is_ending && is_whole).then_some(end)
 }
 

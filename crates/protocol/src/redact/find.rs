@@ -108,8 +108,11 @@ impl Redactor {
 
     /// The same for a text that stands after another, which tells what it is and stays out.
     pub fn redact_after<'a>(&self, before: &str, text: &'a str) -> Redacted<'a> {
-        let whole: Cow<'_, str> =
-            if before.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(format!("{before}{text}")) };
+        let whole: Cow<'_, str> = if before.is_empty() {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned(format!("{before}{text}"))
+        };
         let (folded, spans, places) = self.places(&whole);
         let mut counts = Counts::default();
         let mut clean = String::new();

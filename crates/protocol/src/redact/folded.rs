@@ -42,8 +42,10 @@ const ESCAPE_CHARS_MAX: usize = 8;
 impl Folded {
     /// Folds a text.
     pub(super) fn of(text: &str) -> Self {
-        let mut folded =
-            Self { chars: Vec::with_capacity(text.len()), starts: Vec::with_capacity(text.len() + 1) };
+        let mut folded = Self {
+            chars: Vec::with_capacity(text.len()),
+            starts: Vec::with_capacity(text.len() + 1),
+        };
         let mut rest = text;
         let mut at = 0;
         while let Some(c) = rest.chars().next() {
@@ -160,9 +162,16 @@ fn fold(c: char) -> char {
     }
     match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(code - 0xfee0).unwrap_or(c),
-        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
+            ' '
+        }
         '\u{2028}' | '\u{2029}' | '\u{85}' => '\n',
-        '\u{2010}'..='\u{2015}' | '\u{2043}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{207b}' => '-',
+        '\u{2010}'..='\u{2015}'
+        | '\u{2043}'
+        | '\u{2212}'
+        | '\u{fe58}'
+        | '\u{fe63}'
+        | '\u{207b}' => '-',
         '\u{2024}' | '\u{ff61}' | '\u{fe52}' | '\u{b7}' => '.',
         '\u{fe6b}' => '@',
         '\u{fe62}' => '+',

@@ -57,16 +57,19 @@ pub(super) fn find(text: &Folded, found: &mut Found) {
 /// `host:192.0.2.1` and `::ffff:192.0.2.1`: an address may follow a colon.
 fn after_colons(text: &Folded, found: &mut Found) {
     for place in 1..text.len() {
-        if matches!(text.back(place, 1), ':' | '_') && text.at(place).is_ascii_digit() {
-            if let Some(end) = v4(text, place) {
-                found.add(Class::Ip, "ip", place, end);
-            }
+        if matches!(text.back(place, 1), ':' | '_')
+            && text.at(place).is_ascii_digit()
+            && let Some(end) = v4(text, place)
+        {
+            found.add(Class::Ip, "ip", place, end);
         }
     }
 }
 
 fn v4(text: &Folded, start: usize) -> Option<usize> {
-    if !text.at(start).is_ascii_digit() || (text.back(start, 1) == '.' && text.back(start, 2).is_ascii_digit()) {
+    if !text.at(start).is_ascii_digit()
+        || (text.back(start, 1) == '.' && text.back(start, 2).is_ascii_digit())
+    {
         return None;
     }
     let mut end = text.skip(start, V4_CHARS_MAX + 1, |c| c.is_ascii_digit() || c == '.');
@@ -97,15 +100,25 @@ fn is_version(text: &Folded, start: usize, end: usize, address: Ipv4Addr) -> boo
     let is_pinned = (last == '=' && matches!(before, '=' | '~' | '>' | '<' | '!'))
         || matches!(last, '^' | '~')
         || (last == '@' && before.is_ascii_alphanumeric() && !around.mentions(&LOGINS));
-    let is_file = matches!(last, '-' | '_') && before.is_ascii_alphabetic() && next == '.' && after.is_ascii_alphabetic();
+    let is_file = matches!(last, '-' | '_')
+        && before.is_ascii_alphabetic()
+        && next == '.'
+        && after.is_ascii_alphabetic();
     let is_named = matches!(next, '-' | '+') && after.is_ascii_alphabetic();
-    is_product || is_pinned || is_file || is_named || around.is_beside(&VERSIONS)
-        || (last == '-' && before.is_ascii_alphabetic() && address.octets().iter().all(|part| *part < 32))
+    is_product
+        || is_pinned
+        || is_file
+        || is_named
+        || around.is_beside(&VERSIONS)
+        || (last == '-'
+            && before.is_ascii_alphabetic()
+            && address.octets().iter().all(|part| *part < 32))
 }
 
 /// `ip-10-0-0-1`, as machines of a cloud are called.
 fn dashed(text: &Folded, start: usize) -> Option<usize> {
-    let is_named = start >= 3 && text.says(start - 3, "ip-") && !text.back(start, 4).is_ascii_alphanumeric();
+    let is_named =
+        start >= 3 && text.says(start - 3, "ip-") && !text.back(start, 4).is_ascii_alphanumeric();
     if !is_named {
         return None;
     }
@@ -116,7 +129,8 @@ fn dashed(text: &Folded, start: usize) -> Option<usize> {
 }
 
 fn v6(text: &Folded, start: usize) -> Option<usize> {
-    let mut end = text.skip(start, V6_CHARS_MAX + 1, |c| c.is_ascii_hexdigit() || matches!(c, ':' | '.'));
+    let mut end =
+        text.skip(start, V6_CHARS_MAX + 1, |c| c.is_ascii_hexdigit() || matches!(c, ':' | '.'));
     let colons = text.slice(start, end).iter().filter(|c| **c == ':').count();
     if colons < 2 {
         return None;
@@ -161,6 +175,7 @@ fn is_address(text: &Folded, start: usize, end: usize, address: Ipv6Addr) -> boo
     // `x[::2]`, `a[1::3]` are slices.
     let is_short = parts.len() <= 2 && parts.iter().all(|length| *length <= 2);
     let is_indexed = text.back(start, 1) == '['
-        && (text.back(start, 2).is_ascii_alphanumeric() || matches!(text.back(start, 2), ')' | ']' | '_'));
+        && (text.back(start, 2).is_ascii_alphanumeric()
+            || matches!(text.back(start, 2), ')' | ']' | '_'));
     !is_short || (address == Ipv6Addr::LOCALHOST && !is_indexed)
 }

@@ -15,7 +15,12 @@ impl Redactor {
         (clean, counts)
     }
 
-    fn object(&self, object: &Map<String, Value>, path: &str, counts: &mut Counts) -> Map<String, Value> {
+    fn object(
+        &self,
+        object: &Map<String, Value>,
+        path: &str,
+        counts: &mut Counts,
+    ) -> Map<String, Value> {
         let mut clean = Map::new();
         for (name, value) in object {
             let redacted = self.redact(name);

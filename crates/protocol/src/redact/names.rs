@@ -16,9 +16,32 @@ const WORDS_MAX: usize = 6;
 const GAP_CHARS_MAX: usize = 2;
 /// Handles that name nobody.
 const NOBODY: [&str; 26] = [
-    "admin", "administrator", "agent", "all", "bot", "channel", "everyone", "github", "here", "hub",
-    "info", "me", "mail", "name", "none", "null", "root", "sentry", "service", "slack", "support",
-    "system", "team", "test", "user", "you",
+    "admin",
+    "administrator",
+    "agent",
+    "all",
+    "bot",
+    "channel",
+    "everyone",
+    "github",
+    "here",
+    "hub",
+    "info",
+    "me",
+    "mail",
+    "name",
+    "none",
+    "null",
+    "root",
+    "sentry",
+    "service",
+    "slack",
+    "support",
+    "system",
+    "team",
+    "test",
+    "user",
+    "you",
 ];
 
 /// Names and handles that are taken out.

@@ -16,9 +16,9 @@ const SIGNS: [(&str, &[&str]); 6] = [
 ];
 /// Endings that a spelled host may have; whatever is bracketed may have any.
 const ENDINGS: [&str; 44] = [
-    "com", "org", "net", "edu", "gov", "io", "de", "fr", "es", "pl", "it", "nl", "uk", "jp", "eu", "us",
-    "ca", "ch", "at", "be", "br", "mx", "ar", "cl", "se", "no", "fi", "dk", "ie", "pt", "cz", "in", "au",
-    "nz", "cn", "ru", "info", "dev", "app", "test", "example", "co", "me", "invalid",
+    "com", "org", "net", "edu", "gov", "io", "de", "fr", "es", "pl", "it", "nl", "uk", "jp", "eu",
+    "us", "ca", "ch", "at", "be", "br", "mx", "ar", "cl", "se", "no", "fi", "dk", "ie", "pt", "cz",
+    "in", "au", "nz", "cn", "ru", "info", "dev", "app", "test", "example", "co", "me", "invalid",
 ];
 const HOST_LABELS_MAX: usize = 5;
 const LABEL_CHARS_MAX: usize = 63;
@@ -31,10 +31,10 @@ pub(super) fn find(text: &Folded, found: &mut Found) {
             continue;
         }
         for (sign, dots) in SIGNS {
-            if says(text, place, sign) {
-                if let Some((start, end)) = around(text, place, place + sign.chars().count(), dots) {
-                    found.add(Class::Email, "spelled", start, end);
-                }
+            if says(text, place, sign)
+                && let Some((start, end)) = around(text, place, place + sign.chars().count(), dots)
+            {
+                found.add(Class::Email, "spelled", start, end);
             }
         }
     }

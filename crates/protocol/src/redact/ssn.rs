@@ -9,9 +9,19 @@ use super::groups::{Group, chain, digits, lengths, stands_alone};
 words!(
     WORDS,
     [
-    "ssn*", "social security*", "social_security*", "socialsecurity*", "social sec*", "soc sec*",
-    "soc. sec*", "itin*", "taxpayer*", "tax id*", "tin", "social",
-]
+        "ssn*",
+        "social security*",
+        "social_security*",
+        "socialsecurity*",
+        "social sec*",
+        "soc sec*",
+        "soc. sec*",
+        "itin*",
+        "taxpayer*",
+        "tax id*",
+        "tin",
+        "social",
+    ]
 );
 words!(
     /// What a number is that only looks alike.
@@ -27,7 +37,9 @@ pub(super) fn find(text: &Folded, groups: &[Group], found: &mut Found) {
     for first in 0..groups.len() {
         let chained = chain(text, groups, first, 4, is_between);
         if let Some((kind, count)) = at(text, chained) {
-            let (Some(start), Some(end)) = (chained.first(), chained.get(count - 1)) else { continue };
+            let (Some(start), Some(end)) = (chained.first(), chained.get(count - 1)) else {
+                continue;
+            };
             let class = if kind == "us_ssn" { Class::Ssn } else { Class::NationalId };
             found.add(class, kind, start.start, end.end);
         }

@@ -60,10 +60,9 @@ fn canonical(class: Class, folded: &str) -> String {
             .filter(char::is_ascii_alphanumeric)
             .map(|c| c.to_ascii_uppercase())
             .collect(),
-        Class::Ip => folded.parse::<std::net::IpAddr>().map_or_else(
-            |_| folded.to_lowercase(),
-            |address| address.to_canonical().to_string(),
-        ),
+        Class::Ip => folded
+            .parse::<std::net::IpAddr>()
+            .map_or_else(|_| folded.to_lowercase(), |address| address.to_canonical().to_string()),
         Class::Email => mail(folded),
         Class::Name => folded.trim_start_matches('@').to_lowercase(),
         Class::ApiKey => folded.to_owned(),

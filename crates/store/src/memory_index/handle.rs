@@ -96,7 +96,8 @@ impl MemoryIndex {
             });
         }
         let writer = Writer { connection, shared: Arc::clone(&shared) };
-        let (write, writers) = Queue::start("memory-writer", vec![writer], limits::WRITE_QUEUE_MAX)?;
+        let (write, writers) =
+            Queue::start("memory-writer", vec![writer], limits::WRITE_QUEUE_MAX)?;
         let (read, readers) = Queue::start("memory-reader", readers, limits::READ_QUEUE_MAX)?;
         let queues = Mutex::new(Some(Queues { write, read }));
         let threads = Mutex::new(Threads { readers, writers });
@@ -115,7 +116,12 @@ impl MemoryIndex {
 
     /// Takes documents in and others out, and remembers how far the trail has been read; all or
     /// nothing. What is there already is replaced.
-    pub async fn apply(&self, docs: Vec<MemoryDoc>, gone: Vec<MemoryItem>, upto: i64) -> Result<()> {
+    pub async fn apply(
+        &self,
+        docs: Vec<MemoryDoc>,
+        gone: Vec<MemoryItem>,
+        upto: i64,
+    ) -> Result<()> {
         let apply = move |writer: &mut Writer| writer.apply(&docs, &gone, upto);
         self.with_queues(|queues| queues.write.submit(apply))?.wait().await
     }
@@ -205,10 +211,8 @@ impl Reader {
             self.generation = generation;
         }
         let found = self.look(query);
-        if let Err(error) = &found {
-            if view_file::is_damage(error) {
-                self.shared.is_damaged.store(true, Ordering::Release);
-            }
+        if found.as_ref().is_err_and(view_file::is_damage) {
+            self.shared.is_damaged.store(true, Ordering::Release);
         }
         found
     }
@@ -242,8 +246,7 @@ impl Reader {
             }
             all.iter().filter(|(known, _)| **known != area).map(|(_, known)| known.bytes()).sum()
         };
-        let loaded =
-            Vectors::load(&self.connection, area, like, BYTES_MAX.saturating_sub(taken))?;
+        let loaded = Vectors::load(&self.connection, area, like, BYTES_MAX.saturating_sub(taken))?;
         self.shared.vectors.write().insert(area, loaded);
         Ok(())
     }

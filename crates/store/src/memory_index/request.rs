@@ -67,10 +67,11 @@ pub struct RecallWords {
 const TERMS_MAX: usize = 32;
 /// Words that tell nothing in the languages most people write to agents.
 const EMPTY: [&str; 60] = [
-    "the", "a", "an", "and", "or", "of", "to", "in", "on", "at", "is", "are", "was", "were", "be", "it",
-    "this", "that", "for", "with", "as", "by", "from", "we", "you", "i", "do", "does", "did", "what",
-    "which", "how", "der", "die", "das", "und", "ist", "ein", "eine", "wie", "was", "le", "la", "les",
-    "un", "une", "et", "est", "de", "des", "el", "los", "que", "en", "y", "co", "jak", "jest", "w", "z",
+    "the", "a", "an", "and", "or", "of", "to", "in", "on", "at", "is", "are", "was", "were", "be",
+    "it", "this", "that", "for", "with", "as", "by", "from", "we", "you", "i", "do", "does", "did",
+    "what", "which", "how", "der", "die", "das", "und", "ist", "ein", "eine", "wie", "was", "le",
+    "la", "les", "un", "une", "et", "est", "de", "des", "el", "los", "que", "en", "y", "co", "jak",
+    "jest", "w", "z",
 ];
 
 impl RecallWords {

@@ -32,11 +32,8 @@ impl Vectors {
         like: &Vector,
         bytes_max: usize,
     ) -> Result<Self> {
-        let mut vectors = Self {
-            embedding: like.embedding.clone(),
-            width: like.values.len(),
-            ..Self::default()
-        };
+        let mut vectors =
+            Self { embedding: like.embedding.clone(), width: like.values.len(), ..Self::default() };
         let mut select = connection.prepare_cached(
             "SELECT key, thread, vector FROM doc WHERE area = ?1 AND embedding = ?2 ORDER BY key DESC",
         )?;
@@ -188,8 +185,7 @@ mod tests {
 
     #[test]
     fn the_nearest_come_first_and_what_is_gone_stays_gone() {
-        let mut all =
-            Vectors { embedding: "test".to_owned(), width: 2, ..Vectors::default() };
+        let mut all = Vectors { embedding: "test".to_owned(), width: 2, ..Vectors::default() };
         all.add(2, 0, &vector(&[100, 0]));
         all.add(4, 0, &vector(&[70, 70]));
         all.add(6, 9, &vector(&[1, 100]));

@@ -61,15 +61,21 @@ pub(crate) fn run(global: &Global, args: &RedactArgs) -> Result<ExitCode> {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<std::io::Error>().is_some_and(|error| {
-        error.kind() == std::io::ErrorKind::BrokenPipe
-    })
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 /// How findings are shown.
 trait Show {
     /// One part of the text, which begins at this byte of the whole.
-    fn part(&mut self, redactor: &Redactor, text: &str, at: usize, out: &mut dyn Write) -> Result<Counts>;
+    fn part(
+        &mut self,
+        redactor: &Redactor,
+        text: &str,
+        at: usize,
+        out: &mut dyn Write,
+    ) -> Result<Counts>;
     /// The end.
     fn end(&mut self, counts: &Counts, out: &mut dyn Write) -> Result<()>;
 }
@@ -111,8 +117,15 @@ fn read(
 /// The end of the last whole character.
 fn last_boundary(bytes: &[u8]) -> usize {
     let end = bytes.len();
-    (0..4).map(|back| end.saturating_sub(back))
-        .find(|place| bytes.get(*place).is_none_or(|byte| byte & 0xc0 != 0x80) && std::str::from_utf8(bytes.get(place.saturating_sub(4)..*place).unwrap_or_default()).is_ok())
+    (0..4)
+        .map(|back| end.saturating_sub(back))
+        .find(|place| {
+            bytes.get(*place).is_none_or(|byte| byte & 0xc0 != 0x80)
+                && std::str::from_utf8(
+                    bytes.get(place.saturating_sub(4)..*place).unwrap_or_default(),
+                )
+                .is_ok()
+        })
         .unwrap_or(end)
 }
 
@@ -139,7 +152,13 @@ struct Painted {
 }
 
 impl Show for Painted {
-    fn part(&mut self, redactor: &Redactor, text: &str, _: usize, out: &mut dyn Write) -> Result<Counts> {
+    fn part(
+        &mut self,
+        redactor: &Redactor,
+        text: &str,
+        _: usize,
+        out: &mut dyn Write,
+    ) -> Result<Counts> {
         let redacted = redactor.redact(text);
         let mut rest = output::safe(&redacted.text);
         // Tokens stand between brackets that hardly anybody writes.
@@ -167,7 +186,13 @@ struct Spans {
 }
 
 impl Show for Spans {
-    fn part(&mut self, redactor: &Redactor, text: &str, at: usize, out: &mut dyn Write) -> Result<Counts> {
+    fn part(
+        &mut self,
+        redactor: &Redactor,
+        text: &str,
+        at: usize,
+        out: &mut dyn Write,
+    ) -> Result<Counts> {
         let mut counts = Counts::default();
         for span in redactor.find(text) {
             counts.add(span.class);

@@ -47,7 +47,10 @@ impl Default for MemoryConfig {
 impl MemoryConfig {
     /// What the hub is told.
     pub(super) fn settings(&self) -> MemorySettings {
-        #[expect(clippy::cast_possible_truncation, reason = "checked to be a hundred years at most")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "checked to be a hundred years at most"
+        )]
         let ms = |days: f64| (days * DAY_MS) as i64;
         MemorySettings {
             score: ScoreSettings {

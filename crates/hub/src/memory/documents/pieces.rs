@@ -74,10 +74,8 @@ impl Cutter {
     fn long(&mut self, line: &str) {
         let mut rest = line;
         while !rest.is_empty() {
-            let end = rest
-                .char_indices()
-                .nth(limits::PIECE_CHARS)
-                .map_or(rest.len(), |(byte, _)| byte);
+            let end =
+                rest.char_indices().nth(limits::PIECE_CHARS).map_or(rest.len(), |(byte, _)| byte);
             let head = rest.get(..end).unwrap_or(rest);
             let end = if end == rest.len() {
                 end
@@ -108,7 +106,8 @@ mod tests {
 
     #[test]
     fn headings_cut_and_stand_above_their_pieces() {
-        let found = pieces("intro\n# Guide\none\n## Start\ntwo\n```\n# not a heading\n```\n# Other\nthree");
+        let found =
+            pieces("intro\n# Guide\none\n## Start\ntwo\n```\n# not a heading\n```\n# Other\nthree");
         let seen: Vec<(&str, &str)> =
             found.iter().map(|piece| (piece.heading.as_str(), piece.text.as_str())).collect();
         assert_eq!(

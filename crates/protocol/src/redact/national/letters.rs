@@ -55,9 +55,10 @@ fn at(text: &Folded, start: usize) -> Option<(&'static str, usize)> {
         let code = signs.get(..*length)?;
         let end = *ends.get(length - 1)?;
         let is_whole = !text.at(end).is_ascii_alphanumeric() && text.at(end) != '_';
-        let has_both = code.iter().any(char::is_ascii_digit)
-            && code.iter().any(char::is_ascii_alphabetic);
-        (is_whole && has_both && rule(code) && is_meant(text, start, end, name)).then_some((*name, end))
+        let has_both =
+            code.iter().any(char::is_ascii_digit) && code.iter().any(char::is_ascii_alphabetic);
+        (is_whole && has_both && rule(code) && is_meant(text, start, end, name))
+            .then_some((*name, end))
     })
 }
 
@@ -166,7 +167,10 @@ fn it_fiscal(code: &[char]) -> bool {
     let has_letters = |from: usize, to: usize| {
         code.get(from..to).is_some_and(|part| part.iter().all(char::is_ascii_alphabetic))
     };
-    has_letters(0, 6) && has_letters(8, 9) && has_letters(11, 12) && has_letters(15, 16)
+    has_letters(0, 6)
+        && has_letters(8, 9)
+        && has_letters(11, 12)
+        && has_letters(15, 16)
         && checks::it_fiscal(code)
 }
 

@@ -224,7 +224,8 @@ fn kind(text: &Folded, groups: &[Group], total: usize) -> Option<&'static str> {
     fitting
         .find(|kind| {
             let is_signed = kind.signs.is_empty() || kind.signs.contains(sign) || shape.len() == 1;
-            (kind.shapes.contains(&shape.as_slice()) && is_signed) || around.mentions(&Words::new(kind.words))
+            (kind.shapes.contains(&shape.as_slice()) && is_signed)
+                || around.mentions(&Words::new(kind.words))
         })
         .map(|kind| kind.name)
 }

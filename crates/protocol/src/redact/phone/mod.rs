@@ -23,14 +23,14 @@ pub(super) fn find(text: &Folded, groups: &[Group], found: &mut Found) {
     let mut first = 0;
     while first < groups.len() {
         let chained = chain(text, groups, first, GROUPS_MAX, is_between);
-        let taken = (1..=chained.len()).rev().find(|count| {
-            chained.get(..*count).is_some_and(|taken| is_phone(text, taken))
-        });
-        if let Some(count) = taken {
-            if let (Some(start), Some(end)) = (chained.first(), chained.get(count - 1)) {
-                let (start, end) = widened(text, start.start, end.end);
-                found.add(Class::Phone, "phone", start, end);
-            }
+        let taken = (1..=chained.len())
+            .rev()
+            .find(|count| chained.get(..*count).is_some_and(|taken| is_phone(text, taken)));
+        if let Some(count) = taken
+            && let (Some(start), Some(end)) = (chained.first(), chained.get(count - 1))
+        {
+            let (start, end) = widened(text, start.start, end.end);
+            found.add(Class::Phone, "phone", start, end);
         }
         first += taken.unwrap_or(1);
     }
@@ -83,9 +83,8 @@ fn is_phone(text: &Folded, groups: &[Group]) -> bool {
             !is_other && (for_it.is_some() || around.is_soon_followed_by(&words::PHONE))
         }
         Shape::Bare => {
-            let is_after = for_it.is_none()
-                && against.is_none()
-                && around.is_soon_followed_by(&words::PHONE);
+            let is_after =
+                for_it.is_none() && against.is_none() && around.is_soon_followed_by(&words::PHONE);
             !is_other && (is_nearest(NEAR_CHARS) || is_after)
         }
         Shape::Short => !is_other && is_nearest(CLOSE_CHARS),
@@ -126,12 +125,14 @@ fn is_apart(text: &Folded, start: usize, end: usize) -> bool {
 }
 
 fn is_between(between: &[char]) -> bool {
-    match between {
-        [' ' | '-' | '.' | '/' | '(' | ')'] => true,
-        [' ', '(' | '-' | '/' | '.' | ' '] | [')', ' ' | '-' | '/' | '.'] | ['-' | '/' | '.', ' '] => true,
-        [' ', '-' | '/', ' '] | [')', ' ', '-' | ' '] | [' ', '(', '0'] => true,
-        ['.' | '-', '('] => true,
-        _ => false,
-    }
+    matches!(
+        between,
+        [' ' | '-' | '.' | '/' | '(' | ')']
+            | [' ', '(' | '-' | '/' | '.' | ' ']
+            | [')', ' ' | '-' | '/' | '.']
+            | ['-' | '/' | '.', ' ']
+            | [' ', '-' | '/', ' ']
+            | [')', ' ', '-' | ' ']
+            | ['.' | '-', '(']
+    )
 }
-

@@ -73,10 +73,40 @@ const TOKEN_BITS_MIN: f64 = 2.8;
 const KEY_BITS_MIN: f64 = 3.4;
 /// What stands where a secret would.
 const PLACEHOLDERS: [&str; 34] = [
-    "null", "none", "nil", "true", "false", "undefined", "string", "required", "optional", "redacted",
-    "filtered", "hidden", "masked", "changeme", "example", "password", "secret", "token", "your_token",
-    "yourpassword", "your_password", "placeholder", "missing", "invalid", "expired", "default", "empty",
-    "unset", "input", "value", "prompt", "reset", "incorrect", "wrong",
+    "null",
+    "none",
+    "nil",
+    "true",
+    "false",
+    "undefined",
+    "string",
+    "required",
+    "optional",
+    "redacted",
+    "filtered",
+    "hidden",
+    "masked",
+    "changeme",
+    "example",
+    "password",
+    "secret",
+    "token",
+    "your_token",
+    "yourpassword",
+    "your_password",
+    "placeholder",
+    "missing",
+    "invalid",
+    "expired",
+    "default",
+    "empty",
+    "unset",
+    "input",
+    "value",
+    "prompt",
+    "reset",
+    "incorrect",
+    "wrong",
 ];
 
 /// Finds values that follow such a word.
@@ -110,8 +140,9 @@ fn scheme(text: &Folded, place: usize) -> Option<(usize, usize)> {
     let least = if word == "basic " { 8 } else { 16 };
     let is_token = value.len() >= least
         && value.iter().all(|c| c.is_ascii_alphanumeric() || "-._~+/=|:".contains(*c))
-        && ((mix.digit && (mix.small || mix.capital)) || (mix.small && mix.capital && value.len() >= least));
-    (is_token && !(word == "basic " && !is_base_64(value))).then_some((start, end))
+        && ((mix.digit && (mix.small || mix.capital))
+            || (mix.small && mix.capital && value.len() >= least));
+    (is_token && (word != "basic " || is_base_64(value))).then_some((start, end))
 }
 
 fn is_base_64(value: &[char]) -> bool {
@@ -139,7 +170,10 @@ fn assigned(text: &Folded, sign: usize) -> Option<(usize, usize)> {
 /// The word that a name before a sign ends with.
 fn word_before(text: &Folded, sign: usize) -> Option<Word> {
     let mut end = sign;
-    while end > 0 && sign - end < 4 && matches!(text.back(end, 1), ' ' | '"' | '\'' | '`' | ']' | ')') {
+    while end > 0
+        && sign - end < 4
+        && matches!(text.back(end, 1), ' ' | '"' | '\'' | '`' | ']' | ')')
+    {
         end -= 1;
     }
     let mut start = end;
@@ -176,7 +210,8 @@ fn value_end(text: &Folded, start: usize, quote: Option<char>) -> usize {
         return text.skip(start, VALUE_CHARS_MAX, |c| c != quote && c != '\n');
     }
     let mut end = text.skip(start, VALUE_CHARS_MAX, |c| {
-        !c.is_whitespace() && !matches!(c, '"' | '\'' | '`' | ',' | ';' | '<' | '>' | '&' | '\\' | '|')
+        !c.is_whitespace()
+            && !matches!(c, '"' | '\'' | '`' | ',' | ';' | '<' | '>' | '&' | '\\' | '|')
     });
     while end > start && matches!(text.at(end - 1), '.' | ')' | ']' | '}' | '?' | ':') {
         end -= 1;
@@ -191,9 +226,15 @@ fn is_secret(value: &[char], word: Word, is_quoted: bool, next: char) -> bool {
         || stripped.is_empty()
         || value.iter().all(|c| Some(c) == value.first())
         || matches!(value, ['$' | '{' | '<' | '%' | '[', ..])
-        || spelled.starts_with("os.") || spelled.starts_with("process.") || spelled.starts_with("env.")
-        || spelled.starts_with("your") || spelled.starts_with("config.") || spelled.starts_with("self.")
-        || spelled.contains("...") || spelled.contains('⟨') || spelled.contains("${");
+        || spelled.starts_with("os.")
+        || spelled.starts_with("process.")
+        || spelled.starts_with("env.")
+        || spelled.starts_with("your")
+        || spelled.starts_with("config.")
+        || spelled.starts_with("self.")
+        || spelled.contains("...")
+        || spelled.contains('⟨')
+        || spelled.contains("${");
     // `password = read_password()` and `token: String` are code.
     let is_code = !is_quoted && (value.contains(&'(') || next == '(' || spelled.contains("::"));
     if is_placeholder || is_code || value.iter().any(|c| *c == ' ' && word != Word::Password) {
@@ -204,9 +245,11 @@ fn is_secret(value: &[char], word: Word, is_quoted: bool, next: char) -> bool {
     match word {
         Word::Password => {
             let is_chosen = mix.digit || mix.sign || (mix.small && mix.capital);
-            let is_sentence = value.iter().filter(|c| **c == ' ').count() > 5 || (value.contains(&' ') && !is_quoted);
+            let is_sentence = value.iter().filter(|c| **c == ' ').count() > 5
+                || (value.contains(&' ') && !is_quoted);
             (length >= PASSWORD_CHARS_MIN && !is_sentence)
-                && (is_chosen && !is_path(value) || (is_quoted && length >= 8 && !value.contains(&' ')))
+                && (is_chosen && !is_path(value)
+                    || (is_quoted && length >= 8 && !value.contains(&' ')))
         }
         Word::Token => {
             length >= TOKEN_CHARS_MIN
@@ -231,9 +274,7 @@ fn is_path(value: &[char]) -> bool {
     let spelled: String = value.iter().collect();
     let mix = Mix::of(value);
     let is_random = value.len() >= 30 && mix.small && mix.capital && mix.digit;
-    (spelled.starts_with('/') && !is_random)
-        || spelled.starts_with("./")
-        || spelled.contains("://")
+    (spelled.starts_with('/') && !is_random) || spelled.starts_with("./") || spelled.contains("://")
 }
 
 /// Words joined by signs: `feature-flag-rollout-2024`.
@@ -246,21 +287,29 @@ fn is_words(value: &[char]) -> bool {
 /// `the password is hunter2`
 fn spoken(text: &Folded, found: &mut Found) {
     const SAID: [&str; 9] = [
-        "password is ", "passwort ist ", "passwort lautet ", "password was ", "mot de passe est ",
-        "contraseña es ", "hasło to ", "password to ", "passphrase is ",
+        "password is ",
+        "passwort ist ",
+        "passwort lautet ",
+        "password was ",
+        "mot de passe est ",
+        "contraseña es ",
+        "hasło to ",
+        "password to ",
+        "passphrase is ",
     ];
     for place in 0..text.len() {
         if !matches!(text.at(place), 'p' | 'P' | 'm' | 'M' | 'c' | 'C' | 'h' | 'H') {
             continue;
         }
         let Some(said) = SAID.iter().find(|said| {
-            said.chars().enumerate().all(|(n, c)| {
-                text.at(place + n).to_lowercase().next() == Some(c)
-            })
+            said.chars()
+                .enumerate()
+                .all(|(n, c)| text.at(place + n).to_lowercase().next() == Some(c))
         }) else {
             continue;
         };
-        let start = text.skip(place + said.chars().count(), 2, |c| matches!(c, ' ' | '"' | '\'' | '`' | ':'));
+        let start = text
+            .skip(place + said.chars().count(), 2, |c| matches!(c, ' ' | '"' | '\'' | '`' | ':'));
         let end = value_end(text, start, None);
         let value = text.slice(start, end);
         let mix = Mix::of(value);
@@ -284,7 +333,11 @@ fn aws(text: &Folded, found: &mut Found) {
         let end = text.skip(place, usize::MAX, is_sign);
         let value = text.slice(place, end);
         let mix = Mix::of(value);
-        let is_key = value.len() == LENGTH && mix.small && mix.capital && mix.digit && entropy::bits(value) > 4.0;
+        let is_key = value.len() == LENGTH
+            && mix.small
+            && mix.capital
+            && mix.digit
+            && entropy::bits(value) > 4.0;
         if is_key {
             let around = text.text(place.saturating_sub(160), place).to_lowercase();
             let after = text.text(end, end + 80);

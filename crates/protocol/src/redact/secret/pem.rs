@@ -16,12 +16,13 @@ const PUTTY: &str = "putty-user-key-file-";
 pub(super) fn find(text: &Folded, found: &mut Found) {
     let mut place = 0;
     while place < text.len() {
-        if text.at(place) == '-' && text.says(place, HEAD) {
-            if let Some(end) = armour(text, place) {
-                found.add(Class::ApiKey, "private_key", place, end);
-                place = end;
-                continue;
-            }
+        if text.at(place) == '-'
+            && text.says(place, HEAD)
+            && let Some(end) = armour(text, place)
+        {
+            found.add(Class::ApiKey, "private_key", place, end);
+            place = end;
+            continue;
         }
         if text.at(place) == 'P' && text.says(place, PUTTY) {
             let end = text.skip(place, BODY_CHARS_MAX, |c| c != '\0');
@@ -44,7 +45,8 @@ fn armour(text: &Folded, start: usize) -> Option<usize> {
     let mut place = body;
     while place < last {
         if text.at(place) == '-' && text.says(place, TAIL) {
-            let end = text.skip(place + TAIL.len(), NAME_CHARS_MAX, |c| c.is_ascii_uppercase() || c == ' ');
+            let end = text
+                .skip(place + TAIL.len(), NAME_CHARS_MAX, |c| c.is_ascii_uppercase() || c == ' ');
             return Some(text.skip(end, 5, |c| c == '-'));
         }
         if !is_body(text.at(place)) {
@@ -56,5 +58,23 @@ fn armour(text: &Folded, start: usize) -> Option<usize> {
 }
 
 fn is_body(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '\n' | '\r' | ' ' | '\t' | ':' | ',' | '-' | '.' | '\\' | '"' | '@' | '(' | ')')
+    c.is_ascii_alphanumeric()
+        || matches!(
+            c,
+            '+' | '/'
+                | '='
+                | '\n'
+                | '\r'
+                | ' '
+                | '\t'
+                | ':'
+                | ','
+                | '-'
+                | '.'
+                | '\\'
+                | '"'
+                | '@'
+                | '('
+                | ')'
+        )
 }

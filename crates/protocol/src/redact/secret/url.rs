@@ -28,7 +28,9 @@ pub(super) fn find(text: &Folded, found: &mut Found) {
                     found.add(Class::ApiKey, "url_password", start, end);
                 }
             }
-            'h' | 'd' | 'o' | 'w' | 'c' if !text.back(place, 1).is_ascii_alphanumeric() || text.back(place, 1) == '/' => {
+            'h' | 'd' | 'o' | 'w' | 'c'
+                if !text.back(place, 1).is_ascii_alphanumeric() || text.back(place, 1) == '/' =>
+            {
                 let hook = HOOKS.iter().find(|hook| text.says(place, hook));
                 if let Some(hook) = hook {
                     let path = place + hook.len();
@@ -45,7 +47,10 @@ pub(super) fn find(text: &Folded, found: &mut Found) {
 
 /// What stands before the host.
 fn user(text: &Folded, start: usize) -> Option<(usize, usize)> {
-    let is_user = |c: char| !c.is_whitespace() && !matches!(c, '/' | '@' | '"' | '\'' | '<' | '>' | '?' | '#' | '\\' | '`');
+    let is_user = |c: char| {
+        !c.is_whitespace()
+            && !matches!(c, '/' | '@' | '"' | '\'' | '<' | '>' | '?' | '#' | '\\' | '`')
+    };
     let end = text.skip(start, USER_CHARS_MAX, is_user);
     // A password may hold the sign itself; the last one before the host counts.
     let end = if text.at(end) == '@' {
@@ -57,11 +62,13 @@ fn user(text: &Folded, start: usize) -> Option<(usize, usize)> {
     let colon = text.slice(start, end).iter().position(|c| *c == ':');
     let is_host = text.at(end + 1).is_ascii_alphanumeric() || text.at(end + 1) == '[';
     let spelled = text.slice(start, end);
-    let is_key = spelled.len() >= 20 && spelled.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let is_key = spelled.len() >= 20
+        && spelled.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     let secret = match colon {
         Some(colon) => {
             let password = text.slice(start + colon + 1, end);
-            let is_place = matches!(password, ['$' | '{' | '<' | '*' | '%', ..]) || password.is_empty();
+            let is_place =
+                matches!(password, ['$' | '{' | '<' | '*' | '%', ..]) || password.is_empty();
             let is_port = false;
             !is_place && !is_port && password != ['x', 'x', 'x']
         }

@@ -62,7 +62,12 @@ fn accounts_are_found_with_their_checksum() {
             "«ＤＥ８９　３７０４　００４４　０５３２　０１３０　００»",
         ],
     );
-    leaves(&["DE89 3704 0044 0532 0130 01", "AT 10 am", "NO 12", "commit de89370400440532013000ab"]);
+    leaves(&[
+        "DE89 3704 0044 0532 0130 01",
+        "AT 10 am",
+        "NO 12",
+        "commit de89370400440532013000ab",
+    ]);
 }
 
 #[test]

@@ -75,7 +75,8 @@ async fn plan(hub: &mut Client, collection: &str, read: Read) -> Result<Plan> {
             known.insert(source, digest);
         }
     }
-    let mut plan = Plan { changed: Vec::new(), unchanged: 0, gone: Vec::new(), skipped: read.skipped };
+    let mut plan =
+        Plan { changed: Vec::new(), unchanged: 0, gone: Vec::new(), skipped: read.skipped };
     for document in read.documents {
         let digest = hub::memory::documents::digest(
             &document.title,

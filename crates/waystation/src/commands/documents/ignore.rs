@@ -29,7 +29,8 @@ impl Rules {
             }
             let (line, is_exception) =
                 line.strip_prefix('!').map_or((line, false), |line| (line, true));
-            let (line, is_folder) = line.strip_suffix('/').map_or((line, false), |line| (line, true));
+            let (line, is_folder) =
+                line.strip_suffix('/').map_or((line, false), |line| (line, true));
             let is_anchored = line.contains('/');
             let line = line.strip_prefix('/').unwrap_or(line);
             self.rules.push(Rule {
@@ -94,8 +95,7 @@ fn step(sign: char, is_deep: bool, fits: &[bool], name: &[char]) -> Vec<bool> {
             here || goes_on
         } else {
             let was = place.checked_sub(1).and_then(|place| fits.get(place)).copied();
-            was.unwrap_or(false)
-                && before.is_some_and(|c| c == sign || (sign == '?' && c != '/'))
+            was.unwrap_or(false) && before.is_some_and(|c| c == sign || (sign == '?' && c != '/'))
         };
         if let Some(slot) = next.get_mut(place) {
             *slot = fit;

@@ -20,7 +20,8 @@ const LISTED: u32 = 200;
 pub(crate) async fn run(place: &Place, global: &Global, command: DocsCommand) -> Result<()> {
     match command {
         DocsCommand::Add { place: what, collection, url, dry_run } => {
-            let asked = add::Asked { what: &what, collection: &collection, url: url.as_deref(), dry_run };
+            let asked =
+                add::Asked { what: &what, collection: &collection, url: url.as_deref(), dry_run };
             add::run(place, global, &asked).await
         }
         DocsCommand::List { collection } => list(place, global, collection.as_deref()).await,
@@ -89,10 +90,9 @@ async fn list(place: &Place, global: &Global, collection: Option<&str>) -> Resul
 async fn remove(hub: &mut Client, collection: &str, sources: Option<&[String]>) -> Result<u64> {
     let mut removed = 0;
     let parts: Vec<Option<&[String]>> = match sources {
-        Some(sources) => sources
-            .chunks(protocol::limits::memory::DOCUMENTS_REMOVED_MAX)
-            .map(Some)
-            .collect(),
+        Some(sources) => {
+            sources.chunks(protocol::limits::memory::DOCUMENTS_REMOVED_MAX).map(Some).collect()
+        }
         None => vec![None],
     };
     for part in parts {

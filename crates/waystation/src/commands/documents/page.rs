@@ -12,9 +12,8 @@ use crate::paths::Place;
 pub(super) async fn read(place: &Place, url: &str) -> Result<Read> {
     let settings = place.config()?.links.http_settings();
     let named = Destination::configured(url);
-    let is_listed = named
-        .as_ref()
-        .is_ok_and(|destination| settings.private_hosts.contains(destination.host()));
+    let is_listed =
+        named.as_ref().is_ok_and(|destination| settings.private_hosts.contains(destination.host()));
     let destination = if is_listed { named? } else { Destination::foreign(url)? };
     let client = HttpClient::new(&settings).context("cannot make a client")?;
     let bytes = client
@@ -43,8 +42,11 @@ fn plain(html: &str) -> (Option<String>, String) {
         rest = rest.get(start..).unwrap_or_default();
         let Some(end) = rest.find('>') else { break };
         let tag = rest.get(1..end).unwrap_or_default();
-        let name: String =
-            tag.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '/').collect::<String>().to_lowercase();
+        let name: String = tag
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '/')
+            .collect::<String>()
+            .to_lowercase();
         rest = rest.get(end + 1..).unwrap_or_default();
         match name.as_str() {
             "script" | "style" | "noscript" | "svg" | "nav" | "footer" => {
@@ -63,8 +65,8 @@ fn plain(html: &str) -> (Option<String>, String) {
                 text.push_str(&"#".repeat(depth));
                 text.push(' ');
             }
-            "p" | "div" | "br" | "br/" | "tr" | "pre" | "table" | "ul" | "ol" | "/p" | "/div" | "/h1" | "/h2"
-            | "/h3" | "/h4" | "/h5" | "/h6" | "/pre" | "/tr" => text.push('\n'),
+            "p" | "div" | "br" | "br/" | "tr" | "pre" | "table" | "ul" | "ol" | "/p" | "/div"
+            | "/h1" | "/h2" | "/h3" | "/h4" | "/h5" | "/h6" | "/pre" | "/tr" => text.push('\n'),
             "li" => text.push_str("\n- "),
             "td" | "th" => text.push(' '),
             _ => {}

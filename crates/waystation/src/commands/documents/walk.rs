@@ -30,7 +30,9 @@ pub(super) fn read(path: &Path, url: Option<&str>) -> Result<Read> {
     let mut walk = Walk { read: Read::default(), root: shown(&path), url, files: 0 };
     if path.is_file() {
         walk.file(&path, "")?;
-        if let (true, Some((file, why))) = (walk.read.documents.is_empty(), walk.read.skipped.first()) {
+        if let (true, Some((file, why))) =
+            (walk.read.documents.is_empty(), walk.read.skipped.first())
+        {
             bail!("{file} cannot be added: {why}");
         }
         return Ok(walk.read);
@@ -50,7 +52,8 @@ impl Walk<'_> {
         if let Ok(text) = fs::read_to_string(folder.join(".gitignore")) {
             rules.add(below, &text);
         }
-        let found = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        let found =
+            fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
         let mut entries: Vec<fs::DirEntry> = found.collect::<Result<_, _>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {

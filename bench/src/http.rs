@@ -41,6 +41,17 @@ impl Connection {
         Ok(String::from_utf8_lossy(&self.buffer).into_owned())
     }
 
+    /// Posts with headers of one's own and no token, as a service calls.
+    pub(crate) async fn post_with(&mut self, path: &str, headers: &str, body: &str) -> Result<()> {
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\n{headers}content-type: application/json\r\n\
+             content-length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        );
+        self.exchange(path, &request).await
+    }
+
     /// Asks, and ends when the whole answer has arrived.
     async fn ask(&mut self, method: &str, path: &str, body: &str) -> Result<()> {
         let request = format!(
@@ -50,6 +61,10 @@ impl Connection {
             self.token,
             body.len()
         );
+        self.exchange(path, &request).await
+    }
+
+    async fn exchange(&mut self, path: &str, request: &str) -> Result<()> {
         self.stream.write_all(request.as_bytes()).await?;
         self.buffer.clear();
         loop {

@@ -84,7 +84,7 @@ enum What {
     Wake,
     /// Rows 20 and 21: a terminal that is kept.
     Terminal,
-    /// Rows 26 to 29: personal data, and recalling memories.
+    /// Rows 22 to 29: webhooks in, work, personal data, and recalling memories.
     Relay,
     /// Rows 26 to 28 alone: personal data.
     Pii,

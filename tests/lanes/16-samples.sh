@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What other people wrote: the updates that a Telegram library tests itself with, WhatsApp chats that
-# their readers ship, messages of a Slack library.
+# What other people wrote: the updates that a Telegram library tests itself with, the payloads that a
+# GitHub library documents, WhatsApp chats that their readers ship, messages of a Slack library.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,6 +13,16 @@ found = [p['manifest_path'] for p in json.load(sys.stdin)['packages'] if p['name
 print(os.path.dirname(found[0]))"
 }
 cargo run --quiet --package waystation-connectors --example telegram_samples -- "$(folder_of tgbot)/tests/data"
+
+payloads=.cache/payloads
+if ! cmp --silent tests/samples/package-lock.json "$payloads/fetched"; then
+    rm -rf "$payloads" && mkdir -p "$payloads"
+    cp tests/samples/package.json tests/samples/package-lock.json "$payloads/"
+    (cd "$payloads" && npm ci --silent --no-audit --no-fund --ignore-scripts)
+    cp tests/samples/package-lock.json "$payloads/fetched"
+fi
+cargo run --quiet --package waystation-connectors --example github_samples -- \
+    "$payloads/node_modules/@octokit/webhooks-examples" 329
 
 fetched=.cache/samples
 if ! cmp --silent tests/samples/requirements.txt "$fetched/requirements.txt"; then

@@ -44,15 +44,27 @@ checks=not_a_server_error,status_code_conformance,content_type_conformance
 checks+=,response_headers_conformance,response_schema_conformance,negative_data_rejection
 checks+=,unsupported_method,allow_header_conformance,ignored_auth
 
-for role in worker operator; do
+attack() {
+    local role=$1 token
+    shift
     token=$(run token issue --agent "schemathesis_$role" --role "$role")
-    echo "as $role"
-    # Waiting is left out: what it may be asked, it may wait for.
     (cd "$home" && schemathesis --config-file /dev/null run "$url/v1/openapi.json" \
-        --header "Authorization: Bearer $token" --exclude-operation-id wait_for_messages \
-        --exclude-operation-id wait_for_wake \
+        --header "Authorization: Bearer $token" \
         --checks "$checks" --phases examples,coverage,fuzzing --max-examples "$examples" \
-        --seed 1 --workers 1 --request-timeout 20 --continue-on-failure --no-color)
+        --seed 1 --workers 1 --request-timeout 20 --continue-on-failure --no-color "$@")
+}
+
+# Waiting is left out: what it may be asked, it may wait for. So is revoking, which could end the very
+# token that asks; it has its own turn, with a token of its own.
+left_out=()
+for operation in wait_for_messages wait_for_wake claim_wakes revoke_token; do
+    left_out+=(--exclude-operation-id "$operation")
+done
+for role in worker operator; do
+    echo "as $role"
+    attack "$role" "${left_out[@]}"
+    echo "as $role, revoking"
+    attack "$role" --include-operation-id revoke_token
 done
 
 kill -0 "$hub" || { echo "the hub is gone"; exit 1; }

@@ -1,5 +1,7 @@
-//! The relay: finding personal data, and recalling memories.
+//! The relay: webhooks in, work for agents, personal data, and recalling memories.
+mod intake;
 pub(crate) mod pii;
+mod queue;
 mod recall;
 
 use anyhow::Result;
@@ -9,7 +11,9 @@ use crate::table::Row;
 
 /// Every row of the relay.
 pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
-    let mut rows = pii::measure(place)?;
+    let mut rows = intake::measure(place).await?;
+    rows.extend(queue::measure(place).await?);
+    rows.extend(pii::measure(place)?);
     rows.extend(recall::measure(place).await?);
     Ok(rows)
 }

@@ -155,11 +155,11 @@ pub trait Connector: Send + Sync {
 
     /// What happened since `from` that the service may not have managed to say, as if it had said it:
     /// for the time after the hub was away. `from` is `next` of the page before, or none at first.
-    fn missed<'a>(
-        &'a self,
+    fn missed(
+        &self,
         _since: Timestamp,
         _from: Option<String>,
-    ) -> BoxFuture<'a, Result<MissedPage>> {
+    ) -> BoxFuture<'_, Result<MissedPage>> {
         unsupported("say what was missed")
     }
 

@@ -79,13 +79,7 @@ impl Series {
 
 impl Metrics {
     /// Counts something by its labels: `count("waystation_x_total", "What it is.", &[("channel", "slack")], 1)`.
-    pub fn count(
-        &self,
-        name: &'static str,
-        help: &'static str,
-        labels: &[(&str, &str)],
-        by: u64,
-    ) {
+    pub fn count(&self, name: &'static str, help: &'static str, labels: &[(&str, &str)], by: u64) {
         member(&self.counters, (name, help), labels, |count| {
             count.fetch_add(by, Ordering::Relaxed);
         });
@@ -222,9 +216,11 @@ mod tests {
         }
         metrics.time("w_seconds", "How long.", &[("channel", "x")], Duration::from_millis(3));
         let text = metrics.render(&[]);
-        assert!(text.contains(
-            "# TYPE w_total counter\nw_total{channel=\"a\\\"b\",outcome=\"work\"} 2\n"
-        ));
+        assert!(
+            text.contains(
+                "# TYPE w_total counter\nw_total{channel=\"a\\\"b\",outcome=\"work\"} 2\n"
+            )
+        );
         assert!(text.contains("w_seconds_bucket{channel=\"x\",le=\"0.005\"} 1\n"), "{text}");
         assert!(text.contains("w_seconds_count{channel=\"x\"} 1\n"));
         metrics.set("w_depth", "How deep.", vec![Gauge::new(&[("queue", "gone")], 9)]);

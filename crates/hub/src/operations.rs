@@ -5,16 +5,16 @@ use crate::agents::{HeartbeatSession, ListAgents, ListSessions, OpenSession};
 use crate::catalogue::{Catalogue, Entry};
 use crate::chats::{AddMessages, GetAttachment, GetContext, GetMessages, ListChats, ListSources};
 use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
+use crate::memory::documents::{AddDocuments, ListDocuments, RemoveDocuments, RetrieveDocs};
+use crate::memory::{Forget, Recall, Remember};
 use crate::relay::approvals::{
     DecideProposal, GetProposal, ListProposals, ProposeAction, ReviseProposal, WithdrawProposal,
 };
-use crate::relay::outbox::{CancelOutbox, ListOutbox, RedriveOutbox};
-use crate::relay::work::{CompleteWork, ExtendWork, ListWork, PullWork, ReleaseWork};
-use crate::relay::intake::{ListDeliveries, PostEnvelope, ReadEnvelopes, ReplayDelivery, TestLink};
 use crate::relay::context::AssembleContext;
+use crate::relay::intake::{ListDeliveries, PostEnvelope, ReadEnvelopes, ReplayDelivery, TestLink};
+use crate::relay::outbox::{CancelOutbox, ListOutbox, RedriveOutbox};
 use crate::relay::tools::{CancelToolCall, GetToolCall};
-use crate::memory::documents::{AddDocuments, ListDocuments, RemoveDocuments, RetrieveDocs};
-use crate::memory::{Forget, Recall, Remember};
+use crate::relay::work::{CompleteWork, ExtendWork, ListWork, PullWork, ReleaseWork};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,

@@ -258,7 +258,11 @@ impl Tx<'_> {
     }
 
     /// Adds a step to a proposal.
-    pub fn insert_proposal_step(&mut self, proposal_row: i64, step: &ProposalStepRow) -> Result<()> {
+    pub fn insert_proposal_step(
+        &mut self,
+        proposal_row: i64,
+        step: &ProposalStepRow,
+    ) -> Result<()> {
         self.execute(
             "INSERT INTO proposal_step (proposal, version, kind, actor, at_ms, action, comment)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",

@@ -176,7 +176,9 @@ impl Tx<'_> {
         limit: usize,
     ) -> Result<Vec<ToolCallRow>> {
         let mut calls = self.query(
-            select_calls!("WHERE c.state = 1 AND c.lease_ms <= ?1 ORDER BY c.id LIMIT ?2 /*lock free*/"),
+            select_calls!(
+                "WHERE c.state = 1 AND c.lease_ms <= ?1 ORDER BY c.id LIMIT ?2 /*lock free*/"
+            ),
             &[now.as_ms().into(), limit_param(limit)],
             call_row,
         )?;
@@ -210,7 +212,11 @@ impl Tx<'_> {
 
     /// The calls that came from this one and have not ended; nobody else may change them until the
     /// commit.
-    pub fn lock_open_calls_below(&mut self, parent_row: i64, limit: usize) -> Result<Vec<ToolCallRow>> {
+    pub fn lock_open_calls_below(
+        &mut self,
+        parent_row: i64,
+        limit: usize,
+    ) -> Result<Vec<ToolCallRow>> {
         self.query(
             select_calls!("WHERE c.parent = ?1 AND c.state < 2 ORDER BY c.id LIMIT ?2 /*lock*/"),
             &[parent_row.into(), limit_param(limit)],

@@ -257,11 +257,10 @@ impl Tx<'_> {
     /// next of its thread is ready from now on. The caller has locked it with [`Tx::lock_work`]. Answers the
     /// queue of that next one.
     pub fn end_work(&mut self, work: &WorkRow) -> Result<Option<String>> {
-        let before = self.query_one(
-            "SELECT state FROM work WHERE id = ?1",
-            &[work.row.into()],
-            |row| row.int(0),
-        )?;
+        let before =
+            self.query_one("SELECT state FROM work WHERE id = ?1", &[work.row.into()], |row| {
+                row.int(0)
+            })?;
         self.update_work(work)?;
         let was_head = matches!(
             before.and_then(WorkState::from_code),
@@ -296,19 +295,16 @@ impl Tx<'_> {
         self.query(
             "SELECT uid FROM work WHERE state = 1 AND lease_ms <= ?1 ORDER BY lease_ms LIMIT ?2",
             &[now.as_ms().into(), limit_param(limit)],
-            |row| {
-                WorkId::from_bytes(&row.blob(0)?).ok_or(StoreError::Corrupt { what: "work" })
-            },
+            |row| WorkId::from_bytes(&row.blob(0)?).ok_or(StoreError::Corrupt { what: "work" }),
         )
     }
 
     /// When the next lease of any work ends.
     pub fn next_work_lapse(&mut self) -> Result<Option<Timestamp>> {
-        let next = self.query_one(
-            "SELECT min(lease_ms) FROM work WHERE state = 1",
-            &[],
-            |row| row.opt_int(0),
-        )?;
+        let next =
+            self.query_one("SELECT min(lease_ms) FROM work WHERE state = 1", &[], |row| {
+                row.opt_int(0)
+            })?;
         Ok(next.flatten().map(Timestamp::from_ms))
     }
 
@@ -386,9 +382,11 @@ impl Tx<'_> {
 
     /// Nobody else adds work to a thread, or ends any, until the commit.
     fn hold_thread(&mut self, thread_row: i64) -> Result<()> {
-        self.query_one("SELECT id FROM thread WHERE id = ?1 /*lock*/", &[thread_row.into()], |_| {
-            Ok(())
-        })?;
+        self.query_one(
+            "SELECT id FROM thread WHERE id = ?1 /*lock*/",
+            &[thread_row.into()],
+            |_| Ok(()),
+        )?;
         Ok(())
     }
 

@@ -5,6 +5,7 @@ mod approvals;
 mod chats;
 mod documents;
 mod hook;
+mod outbox;
 mod run;
 
 use std::path::PathBuf;
@@ -13,10 +14,11 @@ pub(crate) use agents::{
     AgentsArgs, AgentsCommand, ConnectArgs, DoctorArgs, PolicyArgs, ReviewCommand, WakeArgs,
 };
 pub(crate) use approvals::{ApprovalsArgs, ApprovalsCommand};
-pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand};
-pub(crate) use documents::{DocsArgs, DocsCommand, RedactArgs, ReferenceArgs};
+pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand, LinkDeliveriesArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use documents::{DocsArgs, DocsCommand, RedactArgs, ReferenceArgs};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
+pub(crate) use outbox::{OutboxArgs, OutboxCommand, OutboxListArgs};
 pub(crate) use run::{AttachArgs, RunArgs};
 
 /// A self-hosted hub where agents, people and services meet in durable threads.
@@ -143,6 +145,8 @@ pub(crate) enum Command {
     Agents(AgentsArgs),
     /// Decide about what agents want to do at services.
     Approvals(ApprovalsArgs),
+    /// See what is on its way to services, try again what was given up, take back what has not left.
+    Outbox(OutboxArgs),
     /// Let one agent review another's work.
     #[command(subcommand)]
     Review(ReviewCommand),

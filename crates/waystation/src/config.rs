@@ -6,6 +6,7 @@ mod approvals;
 mod host;
 mod memory;
 mod model;
+mod outbox;
 mod relay;
 mod relay_tools;
 

@@ -25,6 +25,7 @@ enum Body {
     None,
     Json(Value),
     Form(Vec<(String, String)>),
+    Bytes(&'static str, Vec<u8>),
 }
 
 impl std::fmt::Debug for ApiRequest {
@@ -76,6 +77,16 @@ impl ApiRequest {
         Self::new(reqwest::Method::POST, base, path)
     }
 
+    /// Changes something below a base address.
+    pub fn patch(base: &Destination, path: &str) -> Result<Self, HttpError> {
+        Self::new(reqwest::Method::PATCH, base, path)
+    }
+
+    /// Puts something in the place of what is below a base address.
+    pub fn put(base: &Destination, path: &str) -> Result<Self, HttpError> {
+        Self::new(reqwest::Method::PUT, base, path)
+    }
+
     /// Removes something below a base address.
     pub fn delete(base: &Destination, path: &str) -> Result<Self, HttpError> {
         Self::new(reqwest::Method::DELETE, base, path)
@@ -84,6 +95,11 @@ impl ApiRequest {
     /// Asks for exactly this address, its query included: where a service said a file lies.
     pub fn at(destination: &Destination) -> Self {
         Self::to(reqwest::Method::GET, destination.url().clone())
+    }
+
+    /// Does something at exactly this address, its query included: a webhook.
+    pub fn post_to(destination: &Destination) -> Self {
+        Self::to(reqwest::Method::POST, destination.url().clone())
     }
 
     fn new(method: reqwest::Method, base: &Destination, path: &str) -> Result<Self, HttpError> {
@@ -132,6 +148,13 @@ impl ApiRequest {
     #[must_use]
     pub fn form(mut self, fields: Vec<(String, String)>) -> Self {
         self.body = Body::Form(fields);
+        self
+    }
+
+    /// With these very bytes, and what sort of content they are: for what is signed.
+    #[must_use]
+    pub fn bytes(mut self, content_type: &'static str, body: Vec<u8>) -> Self {
+        self.body = Body::Bytes(content_type, body);
         self
     }
 
@@ -197,6 +220,7 @@ impl HttpClient {
         builder = match request.body {
             Body::None => builder,
             Body::Json(body) => builder.json(&body),
+            Body::Bytes(kind, body) => builder.header("content-type", kind).body(body),
             Body::Form(fields) => {
                 let text = url_encoded(&fields);
                 builder.header("content-type", "application/x-www-form-urlencoded").body(text)

@@ -1,4 +1,4 @@
-//! Language models behind an API: OpenAI's chat completions and embeddings, which many servers speak, and
+//! Language models behind an API: `OpenAI`'s chat completions and embeddings, which many servers speak, and
 //! Anthropic's messages. A model is optional, and whoever asks one copes without.
 mod anthropic;
 mod openai;
@@ -19,7 +19,7 @@ use serde_json::Value;
 /// Which API an endpoint speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Api {
-    /// OpenAI's, and everything compatible with it.
+    /// `OpenAI`'s, and everything compatible with it.
     #[default]
     OpenAi,
     /// Anthropic's.

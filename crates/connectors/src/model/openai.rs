@@ -1,4 +1,4 @@
-//! OpenAI's chat completions and embeddings.
+//! `OpenAI`'s chat completions and embeddings.
 
 use connector_api::model::Prompt;
 use protocol::limits::model as limits;

@@ -8,7 +8,7 @@ use super::json::{is, text};
 use super::listing::TYPES;
 
 /// What the connector uses, and for what.
-const SCOPES: [(&str, &str); 13] = [
+const SCOPES: [(&str, &str); 15] = [
     ("channels:history", "messages in public channels"),
     ("channels:read", "the list of public channels"),
     ("groups:history", "messages in private channels"),
@@ -22,6 +22,8 @@ const SCOPES: [(&str, &str); 13] = [
     ("reactions:read", "reactions as they happen"),
     ("files:read", "fetching files"),
     ("chat:write", "sending"),
+    ("app_mentions:read", "work from mentions of the app"),
+    ("commands", "slash commands"),
 ];
 
 /// Which ways events can come in.

@@ -1,43 +1,49 @@
 //! The live client of one Slack link.
 
 use connector_api::{
-    Account, BoxFuture, Capabilities, Connector, ConnectorError, FactsPage, HookReply, HookRequest,
-    Outbound, Result, Sent, Sink,
+    Account, BoxFuture, Capabilities, Connector, ConnectorError, Draft, FactsPage, HookAnswer,
+    HookReply, HookRequest, Interaction, Outbound, Pace, Part, Posting, Receipt, Result, Sent,
+    Sink,
 };
 use parking_lot::RwLock;
-use protocol::{Secret, Timestamp};
+use protocol::Timestamp;
+use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Failure};
 use super::json::text;
 use super::names::Names;
+use super::post_relay::Roots;
 use super::send::Turns;
 use super::socket::Live;
-use super::{check, history, listing, receive, send, socket};
+use super::{check, editor, history, listing, post_relay, receive, render_relay, send, socket};
+use crate::tag::Seal;
 
 /// One link.
 #[derive(Debug)]
 pub(super) struct SlackLink {
     api: Api,
     has_app_token: bool,
-    signing_secret: Secret<String>,
+    seal: Seal,
     names: RwLock<Names>,
     own_id: OnceCell<String>,
     live: Live,
     turns: Turns,
+    roots: Roots,
 }
 
 impl SlackLink {
-    pub(super) fn new(api: Api, has_app_token: bool, signing_secret: &str) -> Self {
+    pub(super) fn new(api: Api, has_app_token: bool, seal: Seal) -> Self {
         Self {
             api,
             has_app_token,
-            signing_secret: Secret::new(signing_secret.to_owned()),
+            seal,
             names: RwLock::default(),
             own_id: OnceCell::new(),
             live: Live::default(),
             turns: Turns::default(),
+            roots: Roots::default(),
         }
     }
 
@@ -55,13 +61,13 @@ impl Connector for SlackLink {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             stream: self.has_app_token,
-            // Both at once would deliver every event twice.
-            hooks: !self.has_app_token && !self.signing_secret.expose().is_empty(),
+            // Commands may be called in beside a socket. An event that came both ways is known again.
+            hooks: self.seal.is_there(),
             chat_list: true,
             history: true,
             send: true,
             media: true,
-            relay: false,
+            relay: true,
         }
     }
 
@@ -108,14 +114,49 @@ impl Connector for SlackLink {
     }
 
     fn receive(&self, request: &HookRequest, now: Timestamp) -> Result<HookReply> {
-        let secret = self.signing_secret.expose();
-        let reply = receive::receive(secret, request, now, &self.names.read())?;
+        let reply = receive::receive(&self.seal, request, now, &self.names.read())?;
         self.names.write().learn(&reply.batch.facts);
         Ok(reply)
     }
 
+    fn sample(&self, now: Timestamp) -> Result<HookRequest> {
+        receive::sample(&self.seal, now)
+    }
+
     fn send<'a>(&'a self, message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {
         Box::pin(send::send(&self.api, &self.turns, message))
+    }
+
+    fn address_of(&self, url: &str) -> Option<Map<String, Value>> {
+        post_relay::address_of(url, self.api.base().host())
+    }
+
+    fn render(&self, posting: &Posting) -> Result<Vec<Part>> {
+        render_relay::parts(posting)
+    }
+
+    fn paces(&self, posting: &Posting) -> Vec<Pace> {
+        post_relay::paces(posting)
+    }
+
+    fn post<'a>(&'a self, posting: &'a Posting, part: &'a Part) -> BoxFuture<'a, Result<Receipt>> {
+        Box::pin(post_relay::post(&self.api, &self.roots, posting, part))
+    }
+
+    fn find_posted<'a>(
+        &'a self,
+        posting: &'a Posting,
+        part: &'a Part,
+    ) -> BoxFuture<'a, Result<Option<Receipt>>> {
+        Box::pin(post_relay::find(&self.api, &self.roots, posting, part))
+    }
+
+    fn open_editor<'a>(&'a self, trigger: &'a str, draft: &'a Draft) -> BoxFuture<'a, Result<()>> {
+        Box::pin(editor::open(&self.api, trigger, draft))
+    }
+
+    fn refuse_wish(&self, interaction: &Interaction, reason: &str) -> HookAnswer {
+        editor::refusal(interaction, reason)
     }
 
     fn fetch<'a>(&'a self, remote_id: &'a str, bytes_max: usize) -> BoxFuture<'a, Result<Vec<u8>>> {

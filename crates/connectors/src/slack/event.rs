@@ -46,7 +46,7 @@ pub(super) fn is_own_arrival(callback: &Value) -> bool {
 }
 
 /// For whom the event was delivered.
-fn own_id(callback: &Value) -> Option<&str> {
+pub(super) fn own_id(callback: &Value) -> Option<&str> {
     callback.pointer("/authorizations/0/user_id").and_then(Value::as_str)
 }
 

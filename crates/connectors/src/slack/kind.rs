@@ -6,10 +6,12 @@ use connector_api::toolkit::{Destination, HttpClient};
 use connector_api::{
     Connector, ConnectorError, ConnectorKind, Field, Importer, LinkSettings, Result,
 };
+use ring::hmac;
 
 use super::api::Api;
 use super::client::SlackLink;
 use super::import::EXPORT;
+use crate::tag::Seal;
 
 /// Slack.
 #[derive(Debug)]
@@ -34,8 +36,16 @@ const FIELDS: &[Field] = &[
     },
     Field {
         name: "signing_secret",
-        prompt: "Signing secret (only for the Events API)",
-        help: "It stands under Basic Information, App Credentials. Only needed without app_token.",
+        prompt: "Signing secret (for whatever Slack calls the hub with)",
+        help: "It stands under Basic Information, App Credentials. Not needed with app_token, unless \
+               commands should be called in.",
+        default: Some(""),
+        is_secret: true,
+    },
+    Field {
+        name: "signing_secret_old",
+        prompt: "Signing secret before that (empty unless you are replacing one)",
+        help: "While a secret is replaced both are believed; take the old one away afterwards.",
         default: Some(""),
         is_secret: true,
     },
@@ -58,10 +68,12 @@ const GUIDE: &str = concat!(
     "3. Basic Information, App-Level Tokens: generate a token with the scope connections:write. \
      This is\n   app_token (xapp-).\n",
     "4. Install App: install it to your workspace. The Bot User OAuth Token is bot_token (xoxb-).\n",
-    "5. Invite the app to every channel it should read: /invite @Waystation\n\n",
+    "5. Invite the app to every channel it should read: /invite @Waystation\n",
+    "6. Ask for something: /waystation, a mention of @Waystation, or a direct message to it. More \
+     commands\n   are made under Slash Commands; the relay's routes know them by their names.\n\n",
     "Without Socket Mode: leave app_token empty, give signing_secret (Basic Information, App \
-     Credentials),\nturn Socket Mode off, and enter the hub's address as Request URL under Event \
-     Subscriptions.\n\n",
+     Credentials),\nturn Socket Mode off, and enter the hub's address of this link as Request URL at \
+     three places: Event\nSubscriptions, Interactivity & Shortcuts, and each of the Slash Commands.\n\n",
     "The manifest:\n\n",
     include_str!("manifest.yaml"),
 );
@@ -98,8 +110,9 @@ impl ConnectorKind for Slack {
         }
         let base = Destination::configured(settings.text("base_url"))?;
         let api = Api::new(base, http, bot_token, app_token);
-        let signing_secret = settings.secret("signing_secret").trim();
-        Ok(Arc::new(SlackLink::new(api, !app_token.is_empty(), signing_secret)))
+        let secrets = [settings.secret("signing_secret"), settings.secret("signing_secret_old")];
+        let seal = Seal::new(hmac::HMAC_SHA256, secrets);
+        Ok(Arc::new(SlackLink::new(api, !app_token.is_empty(), seal)))
     }
 
     fn importers(&self) -> &'static [&'static dyn Importer] {

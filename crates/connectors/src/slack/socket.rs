@@ -8,7 +8,7 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use connector_api::toolkit::{HttpError, WebSocket};
-use connector_api::{Batch, BoxFuture, ConnectorError, Result, Sink};
+use connector_api::{Batch, BoxFuture, ConnectorError, HookAnswer, Result, Sink};
 use parking_lot::{Mutex, RwLock};
 use protocol::Timestamp;
 use protocol::chat::{Facts, HeldFact};
@@ -18,9 +18,9 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep_unti
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Api, Failure};
-use super::event;
-use super::json::text;
+use super::json::{is, text};
 use super::names::Names;
+use super::{event, event_relay, map_command, receive};
 
 /// What a link remembers of its streams while the hub runs.
 #[derive(Debug, Default)]
@@ -234,18 +234,43 @@ impl Stream<'_> {
             tracing::warn!("a frame that is no JSON");
             return Ok(());
         };
-        match text(&frame, "type").unwrap_or_default() {
+        let payload = frame.get("payload").unwrap_or(&Value::Null);
+        let answer = match text(&frame, "type").unwrap_or_default() {
             "disconnect" => return self.take_leave(which, &frame),
             "events_api" => {
-                let payload = frame.get("payload").unwrap_or(&Value::Null);
                 self.take_event(payload).await?;
+                HookAnswer::default()
             }
-            _ => {}
+            "slash_commands" => self.take_command(payload).await?,
+            "interactive" => self.take_interaction(payload).await?,
+            _ => HookAnswer::default(),
+        };
+        let Some(envelope_id) = text(&frame, "envelope_id") else { return Ok(()) };
+        let acknowledgement = match answer {
+            HookAnswer::Json(answer) if is(&frame, "accepts_response_payload") => {
+                json!({ "envelope_id": envelope_id, "payload": answer })
+            }
+            _ => json!({ "envelope_id": envelope_id }),
+        };
+        self.acknowledge(which, acknowledgement.to_string()).await
+    }
+
+    /// Somebody gave a command. What they see at once is what they would see if Slack had called.
+    async fn take_command(&mut self, payload: &Value) -> Result<HookAnswer> {
+        let inbound = map_command::inbound(payload, &self.names.read(), self.sink.now());
+        let Some(inbound) = inbound else { return Ok(HookAnswer::default()) };
+        self.sink.take(Batch { inbound: vec![inbound], ..Batch::default() }).await?;
+        Ok(map_command::taken())
+    }
+
+    /// Somebody used a proposal's buttons or its editor; what the hub says to that goes back with the
+    /// acknowledgement.
+    async fn take_interaction(&mut self, payload: &Value) -> Result<HookAnswer> {
+        let batch = receive::interaction(payload);
+        if batch.interaction.is_none() {
+            return Ok(HookAnswer::default());
         }
-        if let Some(envelope_id) = text(&frame, "envelope_id") {
-            self.acknowledge(which, envelope_id).await?;
-        }
-        Ok(())
+        Ok(self.sink.take(batch).await?)
     }
 
     /// The socket will be closed, or was announced to be.
@@ -266,12 +291,18 @@ impl Stream<'_> {
         if event_id.is_some_and(|id| self.live.taken.lock().known.contains(id)) {
             return Ok(());
         }
-        let mut facts = event::facts(payload, &self.names.read());
-        if !facts.is_empty() {
+        let (mut facts, inbound) = {
+            let names = self.names.read();
+            let facts = event::facts(payload, &names);
+            let inbound = event_relay::inbound(payload, &facts, &names);
+            (facts, inbound)
+        };
+        if !facts.is_empty() || inbound.is_some() {
             self.names.write().learn(&facts);
             let now = self.sink.now();
             facts.held.extend(self.held(now, Duration::ZERO, limits::DELIVERY_LAG_MS));
-            self.commit(facts).await?;
+            let inbound = inbound.into_iter().collect();
+            self.commit(Batch { facts, inbound, ..Batch::default() }).await?;
         }
         if let Some(event_id) = event_id {
             self.live.taken.lock().insert(event_id);
@@ -288,7 +319,9 @@ impl Stream<'_> {
     async fn report(&mut self) -> Result<()> {
         let silence = self.sockets.current.silence();
         match self.held(self.sink.now(), silence, 0) {
-            Some(held) => self.commit(Facts { held: vec![held], ..Facts::default() }).await,
+            Some(held) => {
+                self.commit(Batch::of(Facts { held: vec![held], ..Facts::default() })).await
+            }
             None => Ok(()),
         }
     }
@@ -307,16 +340,16 @@ impl Stream<'_> {
         })
     }
 
-    async fn commit(&mut self, facts: Facts) -> Result<()> {
-        let to = facts.held.last().map(|held| held.to);
-        self.sink.take(Batch::of(facts)).await?;
+    async fn commit(&mut self, batch: Batch) -> Result<()> {
+        let to = batch.facts.held.last().map(|held| held.to);
+        self.sink.take(batch).await?;
         self.reported_to = to.unwrap_or(self.reported_to);
         Ok(())
     }
 
-    async fn acknowledge(&mut self, which: Which, envelope_id: &str) -> Result<()> {
+    async fn acknowledge(&mut self, which: Which, acknowledgement: String) -> Result<()> {
         let Some(socket) = self.sockets.get(which) else { return Ok(()) };
-        let sent = socket.send(json!({ "envelope_id": envelope_id }).to_string()).await;
+        let sent = socket.send(acknowledgement).await;
         match (sent, which) {
             (Ok(()), _) => Ok(()),
             // Slack delivers it again on the new socket, where it is known.

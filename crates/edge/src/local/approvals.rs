@@ -46,7 +46,7 @@ struct SetPassphrase {
 
 /// How it stands with the terminal of whoever asks.
 async fn standing(State(app): State<App>, caller: Who, process: Process) -> Response {
-    let Some(pid) = person(caller, process) else { return nobody(&app) };
+    let Some((_, pid)) = person(caller, process) else { return nobody(&app) };
     match terminal::standing(&app.hub, pid).await {
         Ok(found) => Json(json!({
             "is_set": found.is_set, "is_unlocked": found.is_unlocked, "refusal": found.refusal,
@@ -63,8 +63,8 @@ async fn unlock(
     process: Process,
     Json(given): Json<Unlock>,
 ) -> Response {
-    let Some(pid) = person(caller, process) else { return nobody(&app) };
-    done(&app, terminal::unlock(&app.hub, pid, Secret::new(given.passphrase)).await)
+    let Some((workspace, pid)) = person(caller, process) else { return nobody(&app) };
+    done(&app, terminal::unlock(&app.hub, (&workspace, pid), Secret::new(given.passphrase)).await)
 }
 
 /// Sets the passphrase.
@@ -74,15 +74,15 @@ async fn set_passphrase(
     process: Process,
     Json(given): Json<SetPassphrase>,
 ) -> Response {
-    let Some(pid) = person(caller, process) else { return nobody(&app) };
+    let Some((workspace, pid)) = person(caller, process) else { return nobody(&app) };
     let (old, new) = (given.old.map(Secret::new), Secret::new(given.new));
-    done(&app, terminal::set_passphrase(&app.hub, pid, old, new).await)
+    done(&app, terminal::set_passphrase(&app.hub, (&workspace, pid), old, new).await)
 }
 
 /// The process of a person who calls themselves the operator.
-fn person(caller: Who, process: Process) -> Option<i32> {
-    let Extension(LocalProcess(pid)) = process?;
-    caller?.scopes.has(Scope::Admin).then_some(pid)
+fn person(caller: Who, process: Process) -> Option<(String, i32)> {
+    let (Extension(caller), Extension(LocalProcess(pid))) = (caller?, process?);
+    caller.scopes.has(Scope::Admin).then(|| (caller.workspace_id.clone(), pid))
 }
 
 fn nobody(app: &App) -> Response {

@@ -179,10 +179,7 @@ impl<H: ServerHandler> Inner<H> {
         if let Err(unknown) = toolsets::of_address(&parts) {
             let text = unknown.to_string();
             let code = ErrorCode::INVALID_REQUEST.0;
-            return refusal(
-                StatusCode::BAD_REQUEST,
-                &failure::envelope(&Value::Null, code, &text),
-            );
+            return refusal(StatusCode::BAD_REQUEST, &failure::envelope(&Value::Null, code, &text));
         }
         accept_both(&mut parts.headers);
         if parts.method != Method::POST {

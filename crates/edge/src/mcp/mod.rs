@@ -10,6 +10,7 @@ mod http;
 mod lines;
 mod prompts;
 mod resources;
+mod review;
 mod server;
 mod sessions;
 mod sift;

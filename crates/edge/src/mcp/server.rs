@@ -18,7 +18,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::subscriptions::Subscriptions;
 use super::tools::Tools;
-use super::{App, completion, failure, prompts, resources, toolsets};
+use super::{App, completion, failure, prompts, resources, review, toolsets};
 use protocol::limits::mcp as limits;
 
 const INSTRUCTIONS: &str = "\
@@ -66,6 +66,8 @@ pub(super) struct Shared {
     tools: Tools,
     info: ServerConfig,
     progress_interval: Duration,
+    /// What questions to humans are sealed with.
+    pub(super) question_key: [u8; 32],
 }
 
 impl Server {
@@ -82,6 +84,7 @@ impl Server {
             Implementation::new("waystation", env!("CARGO_PKG_VERSION")).with_title("Waystation");
         let shared = Shared {
             tools: Tools::of(&app.catalogue),
+            question_key: app.hub.random(),
             app,
             who,
             info: ServerConfig::new(capabilities)
@@ -253,6 +256,13 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let is_decision = self.shared.tools.operation(&request.name) == review::OPERATION;
+        if is_decision && review::is_left_open(&request) {
+            let asked = Box::pin(review::ask(self, &request, &context)).await?;
+            if let Some(response) = asked {
+                return Ok(response);
+            }
+        }
         self.run_tool(request, context).await.map(CallToolResponse::from)
     }
 

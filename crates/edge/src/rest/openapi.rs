@@ -74,6 +74,8 @@ fn operation(entry: &Entry) -> Value {
     }
     let body_required: Vec<Value> =
         required.into_iter().filter(|name| !in_path.iter().any(|known| name == known)).collect();
+    // Where no field has to be given, the whole body may be left out.
+    let is_body_required = !body_required.is_empty();
     rest.insert("required".to_owned(), Value::Array(body_required));
     let mut document = json!({
         "operationId": entry.name,
@@ -83,8 +85,8 @@ fn operation(entry: &Entry) -> Value {
         "responses": responses(entry),
     });
     if let (false, Value::Object(document)) = (takes_query, &mut document) {
-        let body =
-            json!({ "required": true, "content": { "application/json": { "schema": rest } } });
+        let content = json!({ "application/json": { "schema": rest } });
+        let body = json!({ "required": is_body_required, "content": content });
         document.insert("requestBody".to_owned(), body);
     }
     document

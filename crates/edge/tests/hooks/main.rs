@@ -44,6 +44,31 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn anyone_may_read_the_schema_of_the_envelope_and_keep_it() {
+        let world = World::start().await;
+        let answer = world.get("/v1/schemas/envelope.json").await;
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.header("content-type"), Some("application/schema+json"));
+        assert!(answer.header("cache-control").unwrap().contains("max-age"));
+        let schema: serde_json::Value = serde_json::from_str(&answer.text).unwrap();
+        assert_eq!(schema["title"], "MCPMessage");
+        assert_eq!(schema["$schema"], "http://json-schema.org/draft-07/schema#");
+    }
+
+    #[tokio::test]
+    async fn sixty_four_at_once_are_all_taken() {
+        let world = World::start().await;
+        let bodies: Vec<Vec<u8>> =
+            (0..64).map(|n| body(&(n % 10).to_string(), "at once")).collect();
+        let answers = bodies.iter().map(async |body| {
+            world.post(PATH, &[("x-signature", &signature(body))], body).await.status
+        });
+        let answers = futures_util::future::join_all(answers).await;
+        assert!(answers.iter().all(|status| *status == 200), "{answers:?}");
+        assert_eq!(world.count().await, 10, "what is said again is known");
+    }
+
+    #[tokio::test]
     async fn a_challenge_is_answered_in_plain_text() {
         let world = World::start().await;
         let answer = world.get(&format!("{PATH}?mode=a%20b&challenge=47+11")).await;

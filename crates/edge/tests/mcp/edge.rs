@@ -79,7 +79,9 @@ impl Edge {
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
         let mut connections = JoinSet::new();
         connections.spawn(async move { drop(connection.await) });
-        let mut request = request.uri("/mcp").header("x-agent", agent);
+        let asked = request.uri_ref().filter(|uri| uri.query().is_some()).cloned();
+        let uri = asked.unwrap_or_else(|| http::Uri::from_static("/mcp"));
+        let mut request = request.uri(uri).header("x-agent", agent);
         let headers = request.headers_mut().unwrap();
         for (name, value) in [
             ("host", self.address.to_string()),
@@ -98,12 +100,23 @@ impl Edge {
 
     /// A request of the newer era.
     pub(crate) async fn modern(&self, agent: &str, method: &str, params: Value) -> Answer {
+        self.modern_at("/mcp", agent, method, params).await
+    }
+
+    /// The same at an address with a query.
+    pub(crate) async fn modern_at(
+        &self,
+        address: &str,
+        agent: &str,
+        method: &str,
+        params: Value,
+    ) -> Answer {
         let mut params = params;
         let meta = params.as_object_mut().unwrap().entry("_meta").or_insert_with(|| json!({}));
         meta["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
         meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
         let name = params.get("name").or_else(|| params.get("uri")).and_then(Value::as_str);
-        let mut request = http::Request::post("/mcp")
+        let mut request = http::Request::post(address)
             .header("mcp-protocol-version", MODERN)
             .header("mcp-method", method);
         if let Some(name) = name {
@@ -248,7 +261,7 @@ impl Answer {
 
 /// The agent says its own name, its role when it is not a worker, and the chats and scopes it has
 /// when they are not those of its role: `boss/operator`, `eve;allow=telegram/1,slack/*;deny=slack/2`,
-/// `eve;allow=*/*;scopes=chats:read`.
+/// `eve;allow=*/*;scopes=chats:read`; and the tools it is shown: `eve;toolsets=relay`.
 pub(crate) async fn authenticate(mut request: Request, next: Next) -> axum::response::Response {
     let name = request.headers().get("x-agent").and_then(|name| name.to_str().ok());
     if let Some(name) = name {
@@ -272,9 +285,10 @@ pub(crate) fn named(name: &str) -> Arc<Caller> {
         match what {
             "allow" => lists.allow = patterns(),
             "deny" => lists.deny = patterns(),
+            "toolsets" => known.toolsets = Some(list.join(",").parse().unwrap()),
             _ => known.scopes = Scopes::from_claim(&list.join(" ")),
         }
-        if what != "scopes" {
+        if matches!(what, "allow" | "deny") {
             known.chats = ChatGrant::Lists(lists.clone());
         }
     }

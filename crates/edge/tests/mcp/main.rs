@@ -14,6 +14,10 @@ mod refusals;
 #[cfg(test)]
 mod resources;
 #[cfg(test)]
+mod review;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod stream;
+#[cfg(test)]
+mod toolsets;

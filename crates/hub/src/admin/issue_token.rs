@@ -88,9 +88,7 @@ impl Operation for IssueToken {
             Some(lists) => Some(chats::grant::resolved(call, lists).await?),
             None => None,
         };
-        let toolsets = self.toolsets.map(|names| names.join(",").parse()).transpose();
-        let toolsets: Option<Toolsets> =
-            toolsets.map_err(|error: UnknownToolset| Error::invalid("toolsets", error))?;
+        let toolsets = self.toolsets.as_deref().map(chosen_toolsets).transpose()?;
         let jti = TokenId(call.new_uid());
         let session_id = self.session_id.unwrap_or_else(|| format!("sess_{}", call.new_uid()));
         validate::name(&session_id).field("session_id")?;
@@ -160,6 +158,11 @@ fn require_terminal(call: &Call) -> Result<()> {
          token issue --role operator --scope relay:decide …` at the prompt of your own terminal"
             .to_owned(),
     ))
+}
+
+fn chosen_toolsets(names: &[String]) -> Result<Toolsets> {
+    let parsed = names.join(",").parse();
+    parsed.map_err(|error: UnknownToolset| Error::invalid("toolsets", error))
 }
 
 fn chosen_scopes(role: Role, names: &[String]) -> Result<Scopes> {

@@ -67,6 +67,9 @@ impl Operation for AddMessages {
         if let Some(mark) = &self.import {
             protocol::validate::line(&mark.fingerprint, limits::NAME_CHARS_MAX)
                 .field("import.fingerprint")?;
+            if mark.messages_done.is_some_and(|done| done < 0) {
+                return Err(Error::invalid("import.messages_done", "must not be below 0"));
+            }
         }
         if let (true, Some(ImportMark { fingerprint, messages_done: None })) =
             (self.facts.is_empty(), &self.import)

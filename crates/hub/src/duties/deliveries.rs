@@ -42,8 +42,8 @@ async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<(), StoreErro
     let mut is_more = true;
     while is_more && !stop.is_cancelled() {
         // Looking costs nobody anything; only what has something to forget goes to the writer.
-        let has_any = hub.store.read(move |tx| tx.oldest_delivery()).await?;
-        let Some(oldest) = has_any else { return Ok(()) };
+        let oldest = hub.store.read(|tx| Ok::<_, StoreError>(tx.oldest_delivery()?)).await?;
+        let Some(oldest) = oldest else { return Ok(()) };
         if oldest >= bodies && oldest >= keys {
             return Ok(());
         }

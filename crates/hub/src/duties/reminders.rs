@@ -57,8 +57,7 @@ async fn turn(hub: &Arc<Hub>) -> Result<Duration> {
     let mut failed = None;
     for id in due {
         let means = means.clone();
-        let looked =
-            hub.store.write(move |tx| approvals::look_after(tx, &means, id, now)).await;
+        let looked = hub.store.write(move |tx| approvals::look_after(tx, &means, id, now)).await;
         // One that cannot be looked after must not keep the others waiting.
         if let Err(error) = looked {
             tracing::debug!(%error, proposal = %id, "a proposal could not be looked after");

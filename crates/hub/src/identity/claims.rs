@@ -84,9 +84,9 @@ impl<'a> Claims<'a> {
             return Ok(None);
         }
         let names = self.words(CLAIM)?.join(",");
-        let sets = names.parse().map_err(|error: UnknownToolset| {
-            IdentityError::malformed(CLAIM, error.to_string())
-        })?;
+        let sets = names
+            .parse()
+            .map_err(|error: UnknownToolset| IdentityError::malformed(CLAIM, error.to_string()))?;
         Ok(Some(sets))
     }
 

@@ -18,6 +18,7 @@ use crate::call::{Call, Change};
 use crate::chats::rules;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
+use crate::relay::approvals::terminal;
 
 /// Connect an account at a service, such as a Telegram bot, as a source of chats. The credentials are
 /// tried first; what is secret among them is kept sealed and never shown again. A source of the same
@@ -82,6 +83,7 @@ impl Operation for AddLink {
         let Some(kind) = links.kind(&self.service) else {
             return Err(unknown_service(&links.services()));
         };
+        terminal::guard_link(call, kind.service()).await?;
         let name = self.name.unwrap_or_else(|| self.service.clone());
         rules::source_name("name", &name)?;
         let settings = sorted(kind, self.settings)?;

@@ -1,6 +1,7 @@
 //! A service calls the hub. It is answered when what it said is committed.
 
 use connector_api::{Connector, ConnectorError, HookAnswer, HookReply, HookRequest};
+use protocol::Timestamp;
 use store::RawDelivery;
 
 use super::intake::{Committed, Delivery};
@@ -46,7 +47,7 @@ impl Links {
         if batch.facts.is_empty() && batch.inbound.is_empty() && matches!(mark, Mark::None) {
             return Ok(None);
         }
-        let raw = (!batch.inbound.is_empty()).then(|| raw(request));
+        let raw = (!batch.inbound.is_empty()).then(|| raw(request, self.intake.now()));
         let (facts, inbound) = (batch.facts, batch.inbound);
         let delivery = Delivery { facts, mark, inbound, raw, is_test, lease_owner: None };
         let committed = self.intake.commit(&running.link, delivery).await?;
@@ -71,7 +72,7 @@ impl Links {
 }
 
 /// What is kept of a request, so that it can be read again. A header that carries a secret is not.
-fn raw(request: &HookRequest) -> RawDelivery {
+fn raw(request: &HookRequest, now: Timestamp) -> RawDelivery {
     let is_secret = |name: &str| {
         ["authorization", "cookie", "token", "secret", "password", "api-key", "apikey"]
             .iter()
@@ -80,20 +81,23 @@ fn raw(request: &HookRequest) -> RawDelivery {
     let headers: Vec<_> = request.headers.iter().filter(|(name, _)| !is_secret(name)).collect();
     let parts = serde_json::json!({
         "method": request.method, "headers": headers, "query": request.query,
+        "received_ms": now.as_ms(),
     });
     RawDelivery { headers: parts.to_string(), body: request.body.clone() }
 }
 
-/// A request as it came, from what was kept of it.
-pub(super) fn from_raw(raw: RawDelivery) -> Option<HookRequest> {
+/// A request as it came, and when, from what was kept of it.
+pub(super) fn from_raw(raw: RawDelivery) -> Option<(HookRequest, Timestamp)> {
     #[derive(serde::Deserialize)]
     struct Parts {
         method: String,
         headers: Vec<(String, String)>,
         query: Vec<(String, String)>,
+        received_ms: i64,
     }
-    let Parts { method, headers, query } = serde_json::from_str(&raw.headers).ok()?;
-    Some(HookRequest { method, headers, query, body: raw.body })
+    let Parts { method, headers, query, received_ms } = serde_json::from_str(&raw.headers).ok()?;
+    let request = HookRequest { method, headers, query, body: raw.body };
+    Some((request, Timestamp::from_ms(received_ms)))
 }
 
 pub(super) fn refused(error: ConnectorError) -> Error {

@@ -114,11 +114,7 @@ impl Intake {
         }
     }
 
-    async fn try_commit(
-        &self,
-        link: &Arc<LinkRow>,
-        delivery: &Arc<Delivery>,
-    ) -> Result<Committed> {
+    async fn try_commit(&self, link: &Arc<LinkRow>, delivery: &Arc<Delivery>) -> Result<Committed> {
         let (link, delivery) = (Arc::clone(link), Arc::clone(delivery));
         let actor = format!("link:{}", link.name);
         let identity =

@@ -27,9 +27,9 @@ impl Links {
     /// The links of a workspace that run and carry postings, in the order of their names.
     pub(crate) fn relaying(&self, workspace: &str) -> Vec<(Arc<LinkRow>, Arc<dyn Connector>)> {
         let running = self.running.lock();
-        let ours = running.values().filter(|one| {
-            one.link.workspace == workspace && one.connector.capabilities().relay
-        });
+        let ours = running
+            .values()
+            .filter(|one| one.link.workspace == workspace && one.connector.capabilities().relay);
         let mut found: Vec<_> =
             ours.map(|one| (Arc::clone(&one.link), Arc::clone(&one.connector))).collect();
         found.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use connector_api::{ConnectorError, Inbound};
-use protocol::Timestamp;
 use protocol::id::Uid;
 use store::{LinkRow, RawDelivery};
 
@@ -16,14 +15,9 @@ use crate::relay::intake::Received;
 impl Links {
     /// What a kept request says, read as if it came when it came: the service's clock has moved on, and
     /// its signature is as old as it is.
-    pub(crate) fn read_again(
-        &self,
-        link: &Arc<LinkRow>,
-        raw: RawDelivery,
-        received: Timestamp,
-    ) -> Result<Vec<Inbound>> {
+    pub(crate) fn read_again(&self, link: &Arc<LinkRow>, raw: RawDelivery) -> Result<Vec<Inbound>> {
         let (running, name) = (self.client_of(link)?, &link.name);
-        let request = from_raw(raw).ok_or(Error::Conflict(
+        let (request, received) = from_raw(raw).ok_or(Error::Conflict(
             "what was kept of this delivery is damaged and cannot be read again".to_owned(),
         ))?;
         let reply = running.connector.receive(&request, received).map_err(|error| match error {
@@ -87,8 +81,7 @@ impl Links {
                 link.name, link.service
             )));
         }
-        let connector =
-            self.connect(link).map_err(|error| Error::Conflict(error.to_string()))?;
+        let connector = self.connect(link).map_err(|error| Error::Conflict(error.to_string()))?;
         Ok(Running { link: Arc::clone(link), connector, bells: Arc::default() })
     }
 }
@@ -100,10 +93,12 @@ mod tests {
     #[test]
     fn a_request_that_was_kept_is_read_as_it_came() {
         let raw = RawDelivery {
-            headers: r#"{"method":"POST","headers":[["a","b"]],"query":[]}"#.to_owned(),
+            headers: r#"{"method":"POST","headers":[["a","b"]],"query":[],"received_ms":7}"#
+                .to_owned(),
             body: b"{}".to_vec(),
         };
-        let request = from_raw(raw).unwrap();
+        let (request, received) = from_raw(raw).unwrap();
+        assert_eq!(received.as_ms(), 7);
         assert_eq!((request.header("a"), request.body.as_slice()), (Some("b"), &b"{}"[..]));
         assert!(from_raw(RawDelivery { headers: "x".to_owned(), body: Vec::new() }).is_none());
     }

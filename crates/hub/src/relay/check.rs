@@ -48,9 +48,7 @@ impl Kind {
             Self::Text => value.is_string(),
             Self::Object => value.is_object(),
             Self::ObjectOrNull => value.is_object() || value.is_null(),
-            Self::Texts => {
-                value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
-            }
+            Self::Texts => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
             Self::Integer => value.is_i64(),
             Self::Memory => matches!(value.as_str(), Some("episodic" | "long_term")),
         }
@@ -182,8 +180,8 @@ fn major(text: &str) -> Option<u64> {
     let core = text.split(['-', '+']).next()?;
     let mut parts = core.split('.');
     let number = |part: &str| {
-        let is_plain = part.bytes().all(|b| b.is_ascii_digit())
-            && (part == "0" || !part.starts_with('0'));
+        let is_plain =
+            part.bytes().all(|b| b.is_ascii_digit()) && (part == "0" || !part.starts_with('0'));
         if is_plain { part.parse::<u64>().ok() } else { None }
     };
     let (major, minor, patch) = (parts.next()?, parts.next()?, parts.next()?);

@@ -1,13 +1,14 @@
 //! The traps of RFC 8725, one test each, on tokens that claim to be the hub's own.
 
-use protocol::{Role, Scope, limits};
+use protocol::{Role, Scope, Toolsets, limits};
 use ring::hmac;
 use ring::signature::KeyPair;
 use serde_json::{Value, json};
-use waystation_hub::identity::{IdentityError, StaticToken};
+use waystation_hub::identity::{IdentityError, NewToken, StaticToken};
 
 use crate::world::{
     AUDIENCE, NOW, NOW_SECONDS, World, assert_malformed, assert_refused, claims, config, encode,
+    new_token,
 };
 
 fn with(mut header: Value, member: &str, value: Value) -> Value {
@@ -38,6 +39,23 @@ async fn the_hand_made_token_of_these_tests_is_good() {
     assert!(caller.scopes.has(Scope::ThreadsWrite) && !caller.scopes.has(Scope::Admin));
     let list = world.with_claim("aud", json!(["https://other.example.org", AUDIENCE]));
     assert!(world.verify(&list).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_token_may_say_which_tools_are_shown() {
+    let world = World::new();
+    let plain = world.verify(&world.with_claims(claims())).await.unwrap();
+    assert_eq!(plain.toolsets, None);
+    for value in [json!("threads,relay"), json!("threads relay"), json!(["relay", "threads"])] {
+        let caller = world.verify(&world.with_claim("toolsets", value)).await.unwrap();
+        assert_eq!(caller.toolsets.unwrap().names(), ["threads", "relay"]);
+    }
+    let wrong = world.verify(&world.with_claim("toolsets", json!("everything"))).await;
+    assert!(wrong.unwrap_err().to_string().contains("threads, chats, wakes, relay"));
+    let new = NewToken { toolsets: Some(Toolsets::ALL), ..new_token(9) };
+    let issued = world.keys.issue(&new, NOW).unwrap();
+    let caller = world.verify(issued.token.expose()).await.unwrap();
+    assert_eq!(caller.toolsets, Some(Toolsets::ALL));
 }
 
 #[tokio::test]

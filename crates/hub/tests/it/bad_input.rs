@@ -120,6 +120,18 @@ fn sample(operation: &str, thread: &str) -> Value {
         } }),
         "list_deliveries" | "test_link" => json!({ "name": "quiet" }),
         "replay_delivery" => json!({ "delivery_id": "dlv_x" }),
+        "propose_action" => json!({ "thread_id": "th_x", "action": { "text": "x" } }),
+        "revise_proposal" => json!({ "proposal_id": "prop_x", "text": "x" }),
+        "withdraw_proposal" | "get_proposal" | "decide_proposal" => {
+            json!({ "proposal_id": "prop_x" })
+        }
+        // Work and the outbox.
+        "pull_work" => json!({ "wait_ms": 0 }),
+        "extend_work" | "complete_work" => json!({ "work_id": "work_x", "fence": 1 }),
+        "release_work" => json!({ "work_id": "work_x", "fence": 1, "reason": "x" }),
+        "redrive_outbox" | "cancel_outbox" => json!({ "outbox_id": "out_x" }),
+        "get_tool_call" | "cancel_tool_call" => json!({ "call_id": "call_x" }),
+        "assemble_context" => json!({ "thread_id": thread }),
         "remember" => json!({ "kind": "long_term", "data": { "text": "x" } }),
         "forget" => json!({ "memory_id": "mem_x" }),
         "retrieve_docs" => json!({ "query": "word" }),
@@ -283,6 +295,70 @@ async fn numbers_out_of_range_name_their_field() {
             assert!(named, "{text}: {}", error.message);
         }
     }
+    hub.stop().await;
+}
+
+/// A number just outside of each bound that a schema states, with the path to its field.
+fn beyond_bounds(schema: &Value, root: &Value, path: &[String]) -> Vec<(Vec<String>, i64)> {
+    let schema = match schema.get("$ref").and_then(Value::as_str) {
+        Some(place) => root.pointer(place.trim_start_matches('#')).unwrap(),
+        None => schema,
+    };
+    let mut found = Vec::new();
+    for (bound, step) in [("minimum", -1), ("maximum", 1)] {
+        let is_integer = schema["type"].to_string().contains("integer");
+        if let (true, Some(number)) = (is_integer, schema.get(bound).and_then(Value::as_i64)) {
+            found.extend(number.checked_add(step).map(|beyond| (path.to_vec(), beyond)));
+        }
+    }
+    for choice in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
+        found.extend(beyond_bounds(choice, root, path));
+    }
+    for (name, property) in
+        schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+    {
+        let mut path = path.to_vec();
+        path.push(name.clone());
+        found.extend(beyond_bounds(property, root, &path));
+    }
+    found
+}
+
+#[tokio::test]
+async fn every_bound_that_a_schema_states_is_held() {
+    let hub = TestHub::start();
+    let thread = open(&hub).await;
+    let mut bounds = 0;
+    for entry in hub.catalogue.entries() {
+        let schema = Value::Object(entry.input_schema.clone());
+        for (path, number) in beyond_bounds(&schema, &schema, &[]) {
+            let mut input = sample(entry.name, &thread);
+            let mut place = &mut input;
+            for name in &path {
+                if !place.is_object() {
+                    *place = json!({});
+                }
+                place = place.as_object_mut().unwrap().entry(name).or_insert(Value::Null);
+            }
+            *place = json!(number);
+            if path.first().is_some_and(|name| name == "import") {
+                input["import"]["fingerprint"] = json!("f");
+            }
+            let Err(error) = hub.call(&operator(), entry.name, input.clone()).await else {
+                panic!("{} took {input}", entry.name);
+            };
+            // A sample that names something missing says no more than that.
+            let plain = hub.call(&operator(), entry.name, sample(entry.name, &thread)).await;
+            if plain.is_err_and(|plain| plain.code() == error.code()) {
+                continue;
+            }
+            let error = error.body("req".to_owned());
+            let is_refused = matches!(error.code.name(), "VALIDATION_ERROR" | "INVALID_PARAMETER");
+            assert!(is_refused, "{} with {input}: {error:?}", entry.name);
+            bounds += 1;
+        }
+    }
+    assert!(bounds > 20, "schemas state bounds");
     hub.stop().await;
 }
 

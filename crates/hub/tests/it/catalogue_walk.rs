@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use protocol::Role::{Observer, Operator, Orchestrator, Plugin, Service, Worker};
 use protocol::chat::ChatGrant;
-use protocol::{Caller, Role, Scope, Scopes};
+use protocol::relay::{Envelope, ToolCall};
+use protocol::{Caller, Role, Scope, Scopes, TaskId, ToolCallId};
 use serde_json::{Map, Value, json};
 use testkit::{TestHub, caller, caller_in};
+use waystation_hub::relay::tools::{Asked, request};
 
 use crate::quiet;
 
@@ -89,6 +91,8 @@ enum About {
     Token,
     /// A wake: foreign and missing ones are not found, and of others only a host speaks.
     Wake,
+    /// Work: foreign and missing ones are not found, and only who has it may say anything about it.
+    Work,
     /// A memory: foreign and missing ones are not found, others' need authority.
     Memory,
     /// The caller's workspace, named in the payload: another one is out of scope.
@@ -390,7 +394,108 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: OPERATOR,
         input: |o| json!({ "name": o.link }),
     },
-    // memory and documents
+    // What humans decide.
+    Row {
+        operation: "propose_action",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "thread_id": o.thread, "action": { "text": "hello" } }),
+    },
+    Row {
+        operation: "revise_proposal",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "proposal_id": o.proposal, "text": "other" }),
+    },
+    Row {
+        operation: "withdraw_proposal",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "proposal_id": o.proposal }),
+    },
+    Row {
+        operation: "list_proposals",
+        about: About::OwnWorkspace,
+        roles: EVERYONE,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "get_proposal",
+        about: About::Thread,
+        roles: EVERYONE,
+        input: |o| json!({ "proposal_id": o.proposal }),
+    },
+    Row {
+        // No role decides by itself: it takes a token that was issued behind the passphrase.
+        operation: "decide_proposal",
+        about: About::Thread,
+        roles: &[],
+        input: |o| json!({ "proposal_id": o.proposal, "version": 1, "decision": "reject" }),
+    },
+    // The relay: work for agents, and what leaves for services.
+    Row {
+        operation: "pull_work",
+        about: About::OwnWorkspace,
+        roles: AGENTS,
+        input: |_| json!({ "wait_ms": 0 }),
+    },
+    Row {
+        operation: "extend_work",
+        about: About::Work,
+        roles: AGENTS,
+        input: |o| json!({ "work_id": o.work, "fence": 1 }),
+    },
+    Row {
+        operation: "complete_work",
+        about: About::Work,
+        roles: AGENTS,
+        input: |o| json!({ "work_id": o.work, "fence": 1, "replies": [{ "content": "done" }] }),
+    },
+    Row {
+        operation: "release_work",
+        about: About::Work,
+        roles: AGENTS,
+        input: |o| json!({ "work_id": o.work, "fence": 1, "reason": "not mine" }),
+    },
+    Row { operation: "list_work", about: About::OwnWorkspace, roles: AGENTS, input: |_| json!({}) },
+    Row {
+        operation: "list_outbox",
+        about: About::OwnWorkspace,
+        roles: OPERATOR,
+        input: |_| json!({}),
+    },
+    Row {
+        operation: "redrive_outbox",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "outbox_id": o.outbox }),
+    },
+    Row {
+        operation: "cancel_outbox",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "outbox_id": o.outbox }),
+    },
+    // The relay: tools and context.
+    Row {
+        operation: "get_tool_call",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "call_id": o.tool_call }),
+    },
+    Row {
+        operation: "cancel_tool_call",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "call_id": o.tool_call }),
+    },
+    Row {
+        operation: "assemble_context",
+        about: About::Thread,
+        roles: AGENTS,
+        input: |o| json!({ "thread_id": o.thread }),
+    },
+    // Memory and documents.
     Row {
         operation: "remember",
         about: About::OwnWorkspace,
@@ -456,6 +561,14 @@ pub(crate) struct Objects {
     wake: String,
     /// Something that the link's service said.
     delivery: String,
+    /// Something that the participant wants to do at the link's service.
+    proposal: String,
+    /// Work that the participant has taken.
+    work: String,
+    /// An action that waits to be sent.
+    outbox: String,
+    /// A call of that one, which nobody runs yet.
+    tool_call: String,
     /// Something that the participant remembers.
     memory: String,
 }
@@ -505,6 +618,10 @@ impl Objects {
         let wake = text(&hub.ok(&by, "trigger_participant", input).await, "wake_id");
         let tried = hub.ok(&owner, "test_link", json!({ "name": link })).await;
         let delivery = text(&tried["taken"][0], "delivery_id");
+        let proposal = propose(hub, &by, &thread, &link).await;
+        let work = text(&take_work(hub, &by, &link).await, "work_id");
+        let outbox = queue_action(hub, workspace, link.clone()).await;
+        let tool_call = asked_tool(hub, &by, &thread).await;
         let data = json!({ "text": format!("canary {workspace}") });
         let input = json!({ "kind": "long_term", "data": data });
         let memory = text(&hub.ok(&by, "remember", input).await, "memory_id");
@@ -522,6 +639,10 @@ impl Objects {
             participant,
             wake,
             delivery,
+            proposal,
+            work,
+            outbox,
+            tool_call,
             memory,
         }
     }
@@ -541,9 +662,100 @@ impl Objects {
             participant: agent.to_owned(),
             wake: "wk_01JXYZ0000000000000000000".to_owned(),
             delivery: "dlv_01JXYZ0000000000000000000".to_owned(),
+            proposal: "prop_01JXYZ0000000000000000000".to_owned(),
+            work: "work_01JXYZ0000000000000000000".to_owned(),
+            outbox: "out_01JXYZ0000000000000000000".to_owned(),
+            tool_call: "call_01JXYZ0000000000000000000".to_owned(),
             memory: "mem_01JXYZ0000000000000000000".to_owned(),
         }
     }
+}
+
+/// Lets a thread stand for something at a link's service, and has an agent propose to answer there.
+async fn propose(hub: &TestHub, by: &Arc<Caller>, thread: &str, link: &str) -> String {
+    let (workspace, link) = (by.workspace_id.clone(), link.to_owned());
+    let (id, agent) = (thread.parse().unwrap(), by.agent_id.clone());
+    let stands: Result<(), store::StoreError> = hub
+        .hub
+        .store
+        .write(move |tx| {
+            let thread_row = tx.thread(id, &agent)?.unwrap().thread.row;
+            let link_row = tx.link(&workspace, &link)?.unwrap().row;
+            let (key, channel) = (format!("quiet:{thread_row}"), "quiet".to_owned());
+            let address = "{}".to_owned();
+            let new =
+                store::RelayThreadRow { thread_row, link_row, key, channel, url: None, address };
+            tx.insert_relay_thread(&new)
+        })
+        .await;
+    stands.unwrap();
+    let input = json!({ "thread_id": thread, "action": { "text": "canary" } });
+    let made = hub.ok(by, "propose_action", input).await;
+    made["proposal_id"].as_str().unwrap().to_owned()
+}
+
+/// Takes the work that a link's trial made, with a fence of 1.
+async fn take_work(hub: &TestHub, by: &Arc<Caller>, link: &str) -> Value {
+    for _ in 0..100 {
+        let pulled = hub.ok(by, "pull_work", json!({ "wait_ms": 0 })).await;
+        let item = &pulled["items"][0];
+        let named = item["envelope"].to_string().contains(link);
+        if item["fence"] == 1 && named {
+            return item.clone();
+        }
+    }
+    panic!("{link} made no work");
+}
+
+/// Something that is to leave through a link tomorrow.
+async fn queue_action(hub: &TestHub, workspace: &'static str, link: String) -> String {
+    let at = hub.hub.now().plus_ms(24 * 3_600_000);
+    let id = protocol::OutboxId(hub.hub.new_uid(at));
+    let action = protocol::relay::Action { link, ..Default::default() };
+    let queued = hub.hub.store.write(move |tx| {
+        let link_row = tx.link(workspace, &action.link)?.unwrap().row;
+        tx.insert_outbox(&store::NewOutboxRow {
+            id,
+            workspace,
+            link_row,
+            destination: "canary",
+            action: &serde_json::to_string(&action).unwrap(),
+            action_hash: action.hash(),
+            buttons: None,
+            replaces: None,
+            thread_row: None,
+            task: None,
+            agent: "canary",
+            proposal: None,
+            at,
+        })
+    });
+    let queued: store::Result<()> = queued.await;
+    queued.unwrap();
+    id.to_string()
+}
+
+/// A call of a tool that is due tomorrow.
+async fn asked_tool(hub: &TestHub, by: &Arc<Caller>, thread: &str) -> String {
+    let now = hub.hub.now();
+    let id = ToolCallId(hub.hub.new_uid(now));
+    let (by, thread) = (Arc::clone(by), thread.parse().unwrap());
+    let asked = hub.hub.store.write(move |tx| {
+        let thread = tx.thread(thread, &by.agent_id)?.unwrap().thread;
+        let tool_call = ToolCall { name: "SummarizeIssue".to_owned(), ..ToolCall::default() };
+        let envelope = Envelope { tool_call: Some(tool_call), ..Envelope::default() };
+        let asked = Asked {
+            thread: &thread,
+            seq: 1,
+            envelope: &envelope,
+            task: TaskId(id.0),
+            caller: &by,
+            id,
+            now: now.plus_ms(24 * 3_600_000),
+        };
+        request(tx, &asked)
+    });
+    asked.await.unwrap().to_string()
 }
 
 #[test]
@@ -570,6 +782,7 @@ async fn every_role_gets_what_the_matrix_says_in_its_own_workspace() {
         let outsider = Objects { caller: agent, ..outside };
         let (expected, by) = match (row.about, role.has_authority()) {
             (About::Thread, false) => ("FORBIDDEN", by),
+            (About::Work, _) if expected == "ok" => ("CONFLICT", by),
             (About::Memory, false) if expected == "ok" => ("INSUFFICIENT_AUTHORITY", by),
             (About::Wake, _) if !by.scopes.has(Scope::AgentsHost) => ("FORBIDDEN", by),
             (About::Chat, _) if expected == "ok" => {
@@ -594,7 +807,7 @@ async fn a_foreign_object_answers_exactly_like_a_missing_one() {
         let (missing_code, missing) = outcome(&hub, &by, row, &Objects::missing(&agent)).await;
         let expected = match (row.roles.contains(&role), row.about) {
             (false, _) => ("FORBIDDEN", "FORBIDDEN"),
-            (true, About::Thread | About::Token | About::Wake | About::Memory) => {
+            (true, About::Thread | About::Token | About::Wake | About::Work | About::Memory) => {
                 ("NOT_FOUND", "NOT_FOUND")
             }
             (true, About::Chat) => (not_found(row), not_found(row)),

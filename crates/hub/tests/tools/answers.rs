@@ -18,7 +18,10 @@ async fn an_issue_is_summarised_without_a_model(on: On) {
     let id = world.ask("SummarizeIssue", args()).await;
     let call = world.until(id, "done").await;
     let summary = call["result"]["summary"].as_str().unwrap();
-    assert!(summary.starts_with("Checkout fails on Safari (open). Paying with a card"), "{summary}");
+    assert!(
+        summary.starts_with("Checkout fails on Safari (open). Paying with a card"),
+        "{summary}"
+    );
     assert_eq!(call["result"]["labels"], json!(["checkout", "bug"]));
     assert_eq!(call["result"]["method"], "extractive");
     let answers = world.answers().await;

@@ -1,9 +1,9 @@
 //! A hub that dies loses no call, and runs none twice for the thread to see.
 
-use waystation_hub::Error;
 use protocol::relay::ToolCallState;
 use serde_json::json;
 use testkit::On;
+use waystation_hub::Error;
 
 use crate::on_both;
 use crate::service::{Next, Service};

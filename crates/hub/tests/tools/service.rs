@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use connector_api::model::{Model, Prompt};
 use connector_api::toolkit::HttpClient;
 use connector_api::{
-    Account, BoxFuture, Capabilities, Connector, ConnectorError, ConnectorKind, Field, LinkSettings,
-    Page, Result,
+    Account, BoxFuture, Capabilities, Connector, ConnectorError, ConnectorKind, Field,
+    LinkSettings, Page, Result,
 };
 use parking_lot::Mutex;
 use serde_json::{Map, Value};

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use waystation_hub::relay::append::{NewEnvelope, append};
-use waystation_hub::relay::envelope::from_message;
-use waystation_hub::relay::settings::{ToolRule, Way};
-use waystation_hub::relay::tools::{Asked, request};
-use waystation_hub::{Error, Settings};
 use protocol::id::Uid;
 use protocol::relay::{Envelope, ToolCall, channel, envelope_role};
 use protocol::{Caller, Role, TaskId, ThreadId, ToolCallId, Trust};
 use serde_json::{Map, Value, json};
 use store::WorkRow;
 use testkit::{On, TestHub, caller, generous};
+use waystation_hub::relay::append::{NewEnvelope, append};
+use waystation_hub::relay::envelope::from_message;
+use waystation_hub::relay::settings::{ToolRule, Way};
+use waystation_hub::relay::tools::{Asked, request};
+use waystation_hub::{Error, Settings};
 
 use crate::service::{SITE, Service};
 

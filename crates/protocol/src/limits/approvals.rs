@@ -14,6 +14,8 @@ pub const PROPOSALS_PER_TURN_MAX: usize = 100;
 pub const REMINDERS_LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How long a service may take to open its editor; what opens it is good for three seconds.
 pub const EDITOR_OPEN_TIMEOUT: Duration = Duration::from_millis(2_500);
+/// How long the human behind an MCP client may take to answer.
+pub const ELICITATION_TIMEOUT: Duration = Duration::from_mins(10);
 /// The text of a draft in a message that asks, in characters.
 pub const PROPOSAL_SHOWN_CHARS_MAX: usize = 8_000;
 /// Rules of the policy about approvals.

@@ -36,8 +36,10 @@ pub const OUTBOX_BACKOFF_MS: [i64; 7] =
     [5_000, 30_000, 120_000, 600_000, 3_600_000, 10_800_000, 43_200_000];
 /// How long a sender has an action to itself, in milliseconds.
 pub const OUTBOX_LEASE_MS: i64 = 60_000;
-/// Actions sent at the same time.
+/// Actions sent at the same time, unless the operator says otherwise.
 pub const OUTBOX_IN_FLIGHT_MAX: usize = 16;
+/// The most an operator may say.
+pub const OUTBOX_IN_FLIGHT_CONFIGURED_MAX: usize = 256;
 /// How long one request to a service may take.
 pub const OUTBOX_SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// The pauses before a service is asked whether something arrived whose answer was lost, in milliseconds:

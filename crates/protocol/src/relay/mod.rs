@@ -8,4 +8,6 @@ mod state;
 
 pub use action::{Action, ActionHash, Citation};
 pub use envelope::{Context, Envelope, MemoryKind, MemoryUpdate, ToolCall, channel, envelope_role};
-pub use state::{DeliveryOutcome, OutboxState, ProposalState, ProposalStep, ToolCallState, WorkState};
+pub use state::{
+    DeliveryOutcome, OutboxState, ProposalState, ProposalStep, ToolCallState, WorkState,
+};

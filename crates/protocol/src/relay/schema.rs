@@ -55,8 +55,12 @@ mod tests {
         assert_eq!(schema["$schema"], "http://json-schema.org/draft-07/schema#");
         assert_eq!(schema["title"], "MCPMessage");
         assert_eq!(types(&schema, ""), ["object"]);
-        let mut required: Vec<&str> =
-            schema["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        let mut required: Vec<&str> = schema["required"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|name| name.as_str().unwrap())
+            .collect();
         required.sort_unstable();
         assert_eq!(required, ["channel", "content", "id", "role", "timestamp"]);
         for (path, kinds) in [

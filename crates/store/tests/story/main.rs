@@ -1,4 +1,4 @@
-//! What the store promises about queues, told on both databases.
+//! What the store promises about deliveries and queues, told on both databases.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -6,7 +6,9 @@
     reason = "a test that is surprised fails"
 )]
 
+mod deliveries;
 mod outbox;
 mod place;
 mod racing;
+mod tool_calls;
 mod work_queue;

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use protocol::{TaskId, ThreadId, ThreadType, Timestamp, WorkId};
-use waystation_store::{NewThread, NewWork, Result, Settings, Store, StoreError, Tx};
 use testkit::On;
+use waystation_store::{NewThread, NewWork, Result, Settings, Store, StoreError, Tx};
 
 /// Runs a story on both databases.
 macro_rules! on_both {

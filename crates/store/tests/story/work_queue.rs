@@ -9,9 +9,7 @@ use crate::place::{Place, QUEUE, WORKSPACE, at, on_both};
 /// Takes what is ready at a moment.
 async fn lease(place: &Place, holder: &'static str, now: Timestamp, limit: usize) -> Vec<WorkRow> {
     let until = now.plus_ms(60_000);
-    place
-        .write(move |tx| tx.lease_work((WORKSPACE, QUEUE), holder, (now, until), limit))
-        .await
+    place.write(move |tx| tx.lease_work((WORKSPACE, QUEUE), holder, (now, until), limit)).await
 }
 
 /// Ends work so.

@@ -1,9 +1,12 @@
 //! A fake of Slack: the Web API with tokens, cursors and limits, Socket Mode, and signed events.
 
 mod api;
+mod asking;
 mod hook;
+mod people;
 mod socket;
 mod state;
+mod writing;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +22,7 @@ use tokio::task::JoinHandle;
 use self::socket::Command;
 use self::state::State;
 use super::FakeServer;
+use super::trouble::Trouble;
 
 /// The token of the fake's bot.
 pub const BOT_TOKEN: &str = "xoxb-fake-bot";
@@ -45,6 +49,7 @@ pub struct SlackFake {
 struct Shared {
     state: Mutex<State>,
     changed: watch::Sender<u64>,
+    trouble: Trouble,
 }
 
 impl Shared {
@@ -64,6 +69,7 @@ impl SlackFake {
         let shared = Arc::new(Shared {
             state: Mutex::new(State::new(sockets_at)),
             changed: watch::Sender::new(0),
+            trouble: Trouble::default(),
         });
         let routes = Router::new()
             .route("/api/{method}", post(api::method))
@@ -79,6 +85,11 @@ impl SlackFake {
     /// Where its Web API is: `http://127.0.0.1:40123/api`.
     pub fn base_url(&self) -> String {
         format!("{}/api", self.server.url())
+    }
+
+    /// What goes wrong at it: hiding is for what the app posts, lost answers for what it writes.
+    pub fn trouble(&self) -> &Trouble {
+        &self.shared.trouble
     }
 
     /// Adds a channel; the bot is a member or not.

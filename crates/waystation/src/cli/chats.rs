@@ -16,6 +16,21 @@ pub(crate) enum LinkCommand {
         /// The link, as `link list` shows it.
         name: String,
     },
+    /// List what a service said through a link, and what became of it.
+    Deliveries(LinkDeliveriesArgs),
+    /// Read something again that a service said, from the bytes that were kept.
+    Replay {
+        /// The delivery, as `link deliveries` shows it.
+        id: String,
+        /// Take it in once more, though it is known: a message, and work where it asks for some.
+        #[arg(long)]
+        again: bool,
+    },
+    /// Send a recorded delivery through a link's whole way in; it makes work like any.
+    Test {
+        /// The link, as `link list` shows it.
+        name: String,
+    },
     /// Forget a link's credentials; what it brought stays as an archive.
     Remove {
         /// The link, as `link list` shows it.
@@ -27,6 +42,21 @@ pub(crate) enum LinkCommand {
         #[arg(long)]
         yes: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LinkDeliveriesArgs {
+    /// The link, as `link list` shows it.
+    pub(crate) name: String,
+    /// Only those of which this became: work, noted, control, own, private or dropped.
+    #[arg(long)]
+    pub(crate) outcome: Option<String>,
+    /// How many, at most 200.
+    #[arg(long)]
+    pub(crate) limit: Option<u32>,
+    /// Where an earlier page ended.
+    #[arg(long)]
+    pub(crate) cursor: Option<String>,
 }
 
 #[derive(Debug, Args)]

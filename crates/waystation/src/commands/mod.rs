@@ -6,13 +6,15 @@ mod audit;
 mod backup;
 mod call;
 mod connect;
+mod deliveries;
 mod diff;
-mod documents;
 mod doctor;
+mod documents;
 pub(crate) mod hook;
 mod import;
 mod link;
 mod mcp;
+mod outbox;
 mod programs;
 mod progress;
 mod redact;
@@ -94,6 +96,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Doctor(args) => return doctor::run(&place, &global, &args).await,
         Command::Agents(args) => agents::run(&place, &global, args).await?,
         Command::Approvals(args) => approvals::run(&place, &global, args).await?,
+        Command::Outbox(args) => outbox::run(&place, &global, args).await?,
         Command::Docs(DocsArgs { command: Some(command), .. }) => {
             documents::run(&place, &global, command).await?;
         }

@@ -37,24 +37,25 @@ impl Tty {
 
     /// Asks for a secret, which is not shown.
     pub(crate) fn secret(&mut self, question: &str) -> Result<Secret<String>> {
-        self.say(question)?;
-        let quiet = Quiet::begin(&self.file)?;
-        let typed = typed(&self.file);
-        drop(quiet);
+        let typed = self.ask(question)?;
         self.say("\n")?;
-        Ok(Secret::new(typed?))
+        Ok(Secret::new(typed))
     }
 
     /// Asks a question; anything but yes is no.
     pub(crate) fn confirm(&mut self, question: &str) -> Result<bool> {
-        self.say(&format!("{question} [y/N] "))?;
-        let quiet = Quiet::begin(&self.file)?;
-        let typed = typed(&self.file);
-        drop(quiet);
-        let answer = typed?;
+        let answer = self.ask(&format!("{question} [y/N] "))?;
         let is_yes = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
         self.say(if is_yes { "yes\n" } else { "no\n" })?;
         Ok(is_yes)
+    }
+
+    /// Asks, and reads a line that is not shown. What was typed before the question is forgotten.
+    fn ask(&self, question: &str) -> Result<String> {
+        let _quiet = Quiet::begin(&self.file)?;
+        let mut file = &self.file;
+        write!(file, "{question}").and_then(|()| file.flush()).context("the terminal is gone")?;
+        typed(&self.file)
     }
 }
 
@@ -77,7 +78,7 @@ impl<'a> Quiet<'a> {
 
 impl Drop for Quiet<'_> {
     fn drop(&mut self) {
-        if let Err(error) = tcsetattr(self.file, OptionalActions::Flush, &self.before) {
+        if let Err(error) = tcsetattr(self.file, OptionalActions::Now, &self.before) {
             tracing::debug!(%error, "the terminal is gone");
         }
     }

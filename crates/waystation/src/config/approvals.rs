@@ -225,7 +225,10 @@ mod tests {
         let settings = config.settings();
         let [first, second] = &settings.rules[..] else { panic!("two rules") };
         assert_eq!((first.verdict, first.asking.remind_ms), (Verdict::Allow, 300_000));
-        assert_eq!((first.asking.approvers.as_slice(), first.asking.expires_ms), (&["U1".to_owned()][..], 3_600_000));
+        assert_eq!(
+            (first.asking.approvers.as_slice(), first.asking.expires_ms),
+            (&["U1".to_owned()][..], 3_600_000)
+        );
         assert_eq!(first.asking.ask_at.as_ref().unwrap().link, "slack");
         assert_eq!((second.verdict, second.asking.approvers[0].as_str()), (Verdict::Deny, "U2"));
     }

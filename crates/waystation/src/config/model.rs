@@ -36,7 +36,7 @@ pub(crate) struct ModelConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ModelApi {
-    /// OpenAI's, and everything compatible with it.
+    /// `OpenAI`'s, and everything compatible with it.
     #[default]
     Openai,
     /// Anthropic's.

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::approvals::ApprovalsConfig;
 use super::memory::MemoryConfig;
+use super::outbox::OutboxConfig;
 use super::relay_tools::{self, ContextConfig, ToolConfig};
 
 const DAY_MS: i64 = 24 * 3_600_000;
@@ -27,6 +28,8 @@ pub(crate) struct RelayConfig {
     pub(crate) keep_keys_days: i64,
     /// What a human decides.
     pub(crate) approvals: ApprovalsConfig,
+    /// Sending to services.
+    pub(crate) outbox: OutboxConfig,
     /// Tools that agents call, by name; `default` for those without a table of their own.
     pub(crate) tools: BTreeMap<String, ToolConfig>,
     /// What an agent is given for a turn.
@@ -42,6 +45,7 @@ impl Default for RelayConfig {
             keep_bodies_days: limits::DELIVERY_BODY_MS / DAY_MS,
             keep_keys_days: limits::DELIVERY_KEY_MS / DAY_MS,
             approvals: ApprovalsConfig::default(),
+            outbox: OutboxConfig::default(),
             tools: BTreeMap::new(),
             context: ContextConfig::default(),
             memory: MemoryConfig::default(),
@@ -77,6 +81,7 @@ impl RelayConfig {
                 key_ms: self.keep_keys_days.saturating_mul(DAY_MS),
             },
             approvals: self.approvals.settings(),
+            outbox: self.outbox.settings(),
             // Checked when the configuration was loaded.
             tools: relay_tools::tools(&self.tools).unwrap_or_default(),
             context: self.context.settings().unwrap_or_default(),
@@ -95,6 +100,7 @@ impl RelayConfig {
             route.check().with_context(|| format!("[[relay.route]] number {}", index + 1))?;
         }
         self.approvals.check()?;
+        self.outbox.check()?;
         self.memory.check()?;
         if self.keep_bodies_days < 0 || self.keep_keys_days < 1 {
             bail!("relay.keep_bodies_days must be at least 0 and relay.keep_keys_days at least 1");

@@ -9,6 +9,7 @@
 mod agent_programs;
 mod agentd;
 mod agents;
+mod approvals;
 mod auth;
 mod authority;
 mod backup;

@@ -7,6 +7,7 @@ mod hooks;
 mod live;
 mod mutations;
 mod past;
+mod relay;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,7 +51,8 @@ const NOON_MS: i64 = 1_771_329_600_000;
 
 /// A sink that keeps everything, has a clock of its own, and may refuse.
 struct Kept {
-    facts: Mutex<Vec<Facts>>,
+    batches: Mutex<Vec<Batch>>,
+    answer: Mutex<HookAnswer>,
     now_ms: AtomicI64,
     connected: AtomicUsize,
     refusals: AtomicUsize,
@@ -62,7 +64,8 @@ struct Kept {
 impl Kept {
     fn new() -> Self {
         Self {
-            facts: Mutex::default(),
+            batches: Mutex::default(),
+            answer: Mutex::default(),
             now_ms: AtomicI64::new(NOON_MS),
             connected: AtomicUsize::new(0),
             refusals: AtomicUsize::new(0),
@@ -90,10 +93,19 @@ impl Kept {
 
     fn all(&self) -> Facts {
         let mut all = Facts::default();
-        for facts in self.facts.lock().iter() {
-            all.extend(facts.clone());
+        for batch in self.batches.lock().iter() {
+            all.extend(batch.facts.clone());
         }
         all
+    }
+
+    fn batches(&self) -> Vec<Batch> {
+        self.batches.lock().clone()
+    }
+
+    /// From now on, what an interaction is answered.
+    fn answer_with(&self, answer: HookAnswer) {
+        *self.answer.lock() = answer;
     }
 
     /// The texts of all messages, as often as they were committed.
@@ -111,8 +123,9 @@ impl Sink for Kept {
             if self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok() {
                 return Err(SinkClosed);
             }
-            self.facts.lock().push(batch.facts);
-            Ok(HookAnswer::default())
+            let is_interaction = batch.interaction.is_some();
+            self.batches.lock().push(batch);
+            Ok(if is_interaction { self.answer.lock().clone() } else { HookAnswer::default() })
         })
     }
 

@@ -165,10 +165,8 @@ fn lock_questions(
             text: locked_text(proposal),
             citations: Vec::new(),
         };
-        let leaving = Leaving {
-            replaces: Some(question.posting),
-            ..saying(row, link.row, &action, now)
-        };
+        let leaving =
+            Leaving { replaces: Some(question.posting), ..saying(row, link.row, &action, now) };
         seam::enqueue(tx, &means.hub, &leaving)?;
     }
     Ok(())
@@ -184,12 +182,12 @@ fn question(
     now: Timestamp,
 ) -> Result<()> {
     let row = proposal.row();
-    let is_whole = proposal.action().text.chars().count() <= limits::approvals::PROPOSAL_SHOWN_CHARS_MAX;
+    let is_whole =
+        proposal.action().text.chars().count() <= limits::approvals::PROPOSAL_SHOWN_CHARS_MAX;
     // Nobody says yes to what they could not read, and buttons for nobody help nobody.
     let has_buttons = is_whole && !approvers.is_empty();
     let button = Button { id: row.id, version: row.version };
-    let buttons =
-        has_buttons.then(|| Buttons { token: button.seal(&means.key, place.link.row) });
+    let buttons = has_buttons.then(|| Buttons { token: button.seal(&means.key, place.link.row) });
     let text = question_text(proposal, has_buttons);
     let posting = post(tx, means, row, place, text, buttons.as_ref(), now)?;
     if has_buttons {

@@ -53,8 +53,7 @@ mod tests {
     #[test]
     fn a_button_is_good_for_its_draft_and_its_link_alone() {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &[7; 32]);
-        let button =
-            Button { id: ProposalId::new(Timestamp::from_ms(1_000), [3; 10]), version: 2 };
+        let button = Button { id: ProposalId::new(Timestamp::from_ms(1_000), [3; 10]), version: 2 };
         let token = button.seal(&key, 5);
         assert_eq!(Button::open(&key, 5, &token), Some(button));
         assert_eq!(Button::open(&key, 6, &token), None);

@@ -98,8 +98,7 @@ pub(super) fn decide(
         at: deciding.now,
         comment: deciding.comment.as_deref(),
     };
-    let moved =
-        proposal.decide(deciding.version, earlier.as_ref(), &deciding.decision, &said)?;
+    let moved = proposal.decide(deciding.version, earlier.as_ref(), &deciding.decision, &said)?;
     let Decided::Moved { step, leaves } = moved else {
         return Ok(Change::none(output(proposal.row(), false)));
     };
@@ -171,8 +170,7 @@ pub(super) fn draft(tx: &mut Tx<'_>, proposal: &Proposal, version: i64) -> Resul
         return Ok(None);
     }
     let steps = tx.proposal_steps(proposal.row().row, limits::approvals::PROPOSAL_STEPS_MAX)?;
-    let found =
-        steps.into_iter().find(|s| s.version == version && s.kind == ProposalStep::Drafted);
+    let found = steps.into_iter().find(|s| s.version == version && s.kind == ProposalStep::Drafted);
     Ok(found.and_then(|step| serde_json::from_str(&step.action?).ok()))
 }
 
@@ -195,7 +193,9 @@ fn check_comment(deciding: &Deciding) -> Result<()> {
         Some((field, text)) if text.len() > most => {
             Err(Error::invalid(field, format_args!("may have at most {most} bytes")))
         }
-        Some((field, text)) if text.contains('\0') => Err(Error::invalid(field, "may not hold NUL")),
+        Some((field, text)) if text.contains('\0') => {
+            Err(Error::invalid(field, "may not hold NUL"))
+        }
         _ => Ok(()),
     }
 }

@@ -71,18 +71,17 @@ impl Operation for DecideProposal {
         }
         let decider = decider(call, caller);
         let via = decider.via;
-        let deciding =
-            Deciding { id, version, decision, comment: self.comment, now: call.now() };
+        let deciding = Deciding { id, version, decision, comment: self.comment, now: call.now() };
         let means = key::means(&call.hub).await?;
         let work = means.clone();
-        let output =
-            call.write(move |tx| decide::decide(tx, &work, &decider, &deciding)).await?;
+        let output = call.write(move |tx| decide::decide(tx, &work, &decider, &deciding)).await?;
         decide::announce(&means, &output, via);
         Ok(output)
     }
 
     fn brief(output: &DecidedOutput) -> String {
-        let leaves = output.outbox_id.map_or_else(String::new, |id| format!("; {id} is on its way"));
+        let leaves =
+            output.outbox_id.map_or_else(String::new, |id| format!("; {id} is on its way"));
         format!("{} is {} by {}{leaves}", output.proposal_id, output.state, output.decided_by)
     }
 }

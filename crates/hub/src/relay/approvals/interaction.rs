@@ -16,7 +16,6 @@ use crate::call::Identity;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 
-
 /// What it is called in the audit trail, whichever way a human decides.
 const ACTION: &str = "decide_proposal";
 
@@ -56,8 +55,12 @@ async fn fulfil(
     })?;
     let decider = decider(link, interaction);
     let decision = match &interaction.wish {
-        Wish::OpenEditor => return open(&means, connector, interaction, &decider, button, false).await,
-        Wish::OpenRemark => return open(&means, connector, interaction, &decider, button, true).await,
+        Wish::OpenEditor => {
+            return open(&means, connector, interaction, &decider, button, false).await;
+        }
+        Wish::OpenRemark => {
+            return open(&means, connector, interaction, &decider, button, true).await;
+        }
         Wish::Approve => Decision::Approve,
         Wish::ApproveEdited { text } => Decision::Edit(text.clone()),
         Wish::Respond { text } => Decision::Respond(text.clone()),

@@ -375,3 +375,113 @@ fn difference(before: &Action, after: &Action) -> String {
         line(&before.text)
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use protocol::{ProposalId, TaskId, ThreadId};
+
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_ms(1_771_329_600_000);
+
+    fn waiting(text: &str) -> Proposal {
+        let action = Action { text: text.to_owned(), ..Action::default() };
+        Proposal::of(ProposalRow {
+            row: 1,
+            id: ProposalId::new(NOON, [1; 10]),
+            workspace: "wk".to_owned(),
+            thread_row: 1,
+            thread_id: ThreadId::new(NOON, [2; 10]),
+            task: TaskId::new(NOON, [3; 10]),
+            work: None,
+            agent: "triage".to_owned(),
+            state: ProposalState::Waiting,
+            version: 1,
+            action: serde_json::to_string(&action).unwrap(),
+            action_hash: action.hash().0.to_vec(),
+            why: String::new(),
+            created: NOON,
+            expires: NOON,
+            remind: None,
+            reminders: 0,
+            asked_at: None,
+            decided_by: None,
+            decided_via: None,
+            decided: None,
+            comment: None,
+        })
+        .unwrap()
+    }
+
+    fn said(by: &str) -> Said<'_> {
+        Said { by, via: Via::Token, at: NOON, comment: None }
+    }
+
+    fn decisions() -> [Decision; 4] {
+        let text = || "other".to_owned();
+        [Decision::Approve, Decision::Edit(text()), Decision::Respond(text()), Decision::Reject]
+    }
+
+    #[test]
+    fn whatever_was_decided_is_decided_once() {
+        for first in decisions() {
+            let mut proposal = waiting("draft");
+            proposal.decide(1, None, &first, &said("ana")).unwrap();
+            assert_eq!(proposal.row().state, first.state());
+            for second in decisions() {
+                let again = proposal.decide(1, None, &second, &said("ana"));
+                let is_same = first == second;
+                assert_eq!(again.is_ok(), is_same, "{first:?} {second:?}: {again:?}");
+                assert!(proposal.decide(1, None, &second, &said("bob")).is_err(), "{second:?}");
+            }
+            assert_eq!(proposal.row().state, first.state());
+        }
+    }
+
+    #[test]
+    fn what_leaves_has_the_digest_that_is_stored() {
+        for decision in decisions() {
+            let mut proposal = waiting("draft");
+            let decided = proposal.decide(1, None, &decision, &said("ana")).unwrap();
+            let Decided::Moved { leaves, .. } = decided else { panic!("it moved") };
+            let is_yes = matches!(decision, Decision::Approve | Decision::Edit(_));
+            assert_eq!(leaves.is_some(), is_yes);
+            if let Some(action) = leaves {
+                assert_eq!(proposal.row().action_hash, action.hash().0);
+            }
+        }
+    }
+
+    #[test]
+    fn an_edit_that_changes_nothing_approves_what_is_there() {
+        let mut proposal = waiting("draft");
+        proposal.decide(1, None, &Decision::Edit("draft".to_owned()), &said("ana")).unwrap();
+        assert_eq!(proposal.row().state, ProposalState::Approved);
+    }
+
+    #[test]
+    fn what_is_over_is_neither_revised_nor_taken_back() {
+        for decision in [Decision::Approve, Decision::Reject] {
+            let mut proposal = waiting("draft");
+            proposal.decide(1, None, &decision, &said("ana")).unwrap();
+            assert!(proposal.revise("new", None, NOON).is_err());
+            assert!(proposal.withdraw("triage", None, NOON).is_err());
+        }
+        let mut returned = waiting("draft");
+        returned.decide(1, None, &Decision::Respond("no".to_owned()), &said("ana")).unwrap();
+        assert!(matches!(returned.check_draft(1, None), Err(Refused::Returned { .. })));
+        returned.revise("new", None, NOON).unwrap();
+        assert_eq!((returned.row().version, returned.row().state), (2, ProposalState::Waiting));
+    }
+
+    #[test]
+    fn time_decides_nothing() {
+        let mut proposal = waiting("draft");
+        let early = Timestamp::from_ms(NOON.as_ms() - 1);
+        assert!(proposal.expire("waystation", early).is_none());
+        assert!(proposal.expire("waystation", NOON).is_some());
+        assert!(proposal.expire("waystation", NOON).is_none());
+        assert_eq!(proposal.row().state, ProposalState::Expired);
+        proposal.decide(1, None, &Decision::Approve, &said("ana")).unwrap();
+    }
+}

@@ -107,10 +107,7 @@ impl Operation for ProposeAction {
     }
 }
 
-fn answer(
-    proposal_id: Option<ProposalId>,
-    outbox_id: Option<OutboxId>,
-) -> ProposeActionOutput {
+fn answer(proposal_id: Option<ProposalId>, outbox_id: Option<OutboxId>) -> ProposeActionOutput {
     ProposeActionOutput { proposal_id, outbox_id }
 }
 

@@ -1,7 +1,7 @@
 //! Writing another draft of a proposal.
 
-use protocol::{ProposalId, Scope, limits};
 use protocol::relay::ProposalState;
+use protocol::{ProposalId, Scope, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,10 +63,10 @@ impl Operation for ReviseProposal {
                 let row = tx.lock_proposal(id)?;
                 let row = row.filter(|row| row.workspace == caller.workspace_id).ok_or(MISSING)?;
                 rules::enter(tx, row.thread_id, &caller, "change")?;
-                if row.agent != caller.agent_id {
+                if row.agent != caller.agent_id && !caller.role.has_authority() {
                     return Err(Error::InsufficientAuthority(
-                        "only the agent that made a proposal revises it; a human edits it when \
-                         deciding"
+                        "only the agent that made a proposal, an operator or an orchestrator may \
+                         revise it"
                             .to_owned(),
                     ));
                 }

@@ -89,8 +89,7 @@ impl ProposalView {
     /// The proposal in a few words.
     pub(super) fn brief(&self) -> String {
         let by = self.decided_by.as_ref().map_or_else(String::new, |by| format!(" by {by}"));
-        let first: String =
-            self.text.lines().next().unwrap_or_default().chars().take(80).collect();
+        let first: String = self.text.lines().next().unwrap_or_default().chars().take(80).collect();
         format!(
             "{} {}{by}: {} → {} (draft {}): {first}",
             self.proposal_id, self.state, self.agent_id, self.place, self.version

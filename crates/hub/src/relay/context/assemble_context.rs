@@ -13,7 +13,7 @@ use crate::relay::{TOOLSET, envelope};
 use crate::threads::rules;
 
 /// What you are given for a turn: a message of a thread with its context (system, session, task, the
-/// task's tools and documents) and in `meta.budget` what it comes to. pull_work gives the same.
+/// task's tools and documents) and in `meta.budget` what it comes to. `pull_work` gives the same.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AssembleContext {

@@ -132,9 +132,11 @@ impl Draft<'_> {
     fn cut_refs(&mut self) {
         while self.is_over() && !self.refs.is_empty() {
             // Of equals the later one goes.
-            let worst = self.refs.iter().enumerate().reduce(|worst, next| {
-                if next.1.score <= worst.1.score { next } else { worst }
-            });
+            let worst = self
+                .refs
+                .iter()
+                .enumerate()
+                .reduce(|worst, next| if next.1.score <= worst.1.score { next } else { worst });
             let Some(index) = worst.map(|(index, _)| index) else { return };
             let reference = self.refs.remove(index);
             self.budget.drop("refs", reference.id.clone(), reference.id.len());

@@ -88,8 +88,11 @@ fn task_text(
     live: Option<&Envelope>,
     task: TaskId,
 ) -> Option<String> {
-    let of_task: Vec<&Envelope> =
-        said.iter().map(|(_, envelope)| envelope).filter(|one| task_of(one) == Some(task)).collect();
+    let of_task: Vec<&Envelope> = said
+        .iter()
+        .map(|(_, envelope)| envelope)
+        .filter(|one| task_of(one) == Some(task))
+        .collect();
     let stated = |envelope: &Envelope| envelope.context.as_ref()?.task.clone();
     let text = live
         .and_then(stated)
@@ -131,8 +134,8 @@ fn turn_of(row: &MessageRow, envelope: &Envelope) -> Turn {
         (Trust::Operator, _) => Speaker::Human,
     };
     // Only the hub and people with authority can say that something was decided.
-    let is_approval = matches!(row.trust, Trust::Hub | Trust::Operator)
-        && ["decision", "proposal_id"].iter().any(|field| envelope.meta.contains_key(*field));
+    let is_approval =
+        matches!(row.trust, Trust::Hub | Trust::Operator) && envelope.meta.contains_key("proposal");
     Turn {
         seq: row.seq,
         speaker,

@@ -24,7 +24,9 @@ const NAMED: &str = "named in decisions: ";
 pub(super) fn whole(turns: &[Turn]) -> String {
     let lines: Vec<String> = turns
         .iter()
-        .map(|turn| format!("{}{}", label(turn), one_line(&turn.text, limits::CONTEXT_TURN_SCAN_BYTES_MAX)))
+        .map(|turn| {
+            format!("{}{}", label(turn), one_line(&turn.text, limits::CONTEXT_TURN_SCAN_BYTES_MAX))
+        })
         .collect();
     lines.join("\n")
 }
@@ -118,11 +120,7 @@ fn named_in_decisions(turns: &[Turn], room: usize) -> Vec<String> {
 }
 
 /// The last turns, and then what humans decided, the newest first.
-fn keep_mandatory(
-    turns: &[Turn],
-    room: &mut usize,
-    chosen: &mut BTreeMap<(usize, usize), String>,
-) {
+fn keep_mandatory(turns: &[Turn], room: &mut usize, chosen: &mut BTreeMap<(usize, usize), String>) {
     let last = turns.iter().enumerate().rev().take(LAST);
     let approvals = turns.iter().enumerate().rev().skip(LAST).filter(|(_, turn)| turn.is_approval);
     for (index, turn) in last.chain(approvals) {

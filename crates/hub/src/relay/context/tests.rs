@@ -78,8 +78,13 @@ fn the_worst_document_goes_first_and_a_call_goes_with_its_result() {
     material.turns.clear();
     material.task = None;
     let fitted = fit(&material, 900).assembled;
-    let refs: Vec<&str> =
-        fitted.budget.dropped.iter().filter(|d| d.layer == "refs").map(|d| d.what.as_str()).collect();
+    let refs: Vec<&str> = fitted
+        .budget
+        .dropped
+        .iter()
+        .filter(|d| d.layer == "refs")
+        .map(|d| d.what.as_str())
+        .collect();
     assert!(refs.is_empty() || refs.first() == Some(&"ref_worst"), "{refs:?}");
     for limit in [900, 600, 300, 120, 60] {
         let fitted = fit(&material, limit).assembled;
@@ -119,9 +124,12 @@ fn quotations_that_repeat_are_not_said_twice() {
 #[test]
 fn a_summary_keeps_the_last_turns_every_approval_and_what_decisions_name() {
     let mut turns: Vec<Turn> = (1..=98)
-        .map(|seq| turn(seq, Speaker::Assistant, "Nothing much happens in this long sentence here."))
+        .map(|seq| {
+            turn(seq, Speaker::Assistant, "Nothing much happens in this long sentence here.")
+        })
         .collect();
-    turns[10].text = "We will fix it in acme/shop#77, see https://a.example/plan and ABC-12.".to_owned();
+    turns[10].text =
+        "We will fix it in acme/shop#77, see https://a.example/plan and ABC-12.".to_owned();
     turns[20] = Turn {
         is_approval: true,
         speaker: Speaker::Human,

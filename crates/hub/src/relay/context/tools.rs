@@ -24,7 +24,8 @@ pub(super) fn collapse(pair: &mut Pair) -> Option<usize> {
     let left_out = if left_out > 1 { left_out } else { 0 };
     let (head, rest) = lines.split_at(limits::CONTEXT_HEAD_LINES.min(lines.len()));
     let tail = rest.get(left_out..).unwrap_or_default();
-    let note = format!("… {left_out} lines left out; the whole result stands in {}", pair.message_id);
+    let note =
+        format!("… {left_out} lines left out; the whole result stands in {}", pair.message_id);
     let mut kept: Vec<&str> = head.iter().map(String::as_str).collect();
     if left_out > 0 {
         kept.push(&note);
@@ -60,7 +61,11 @@ mod tests {
         assert!(collapse(&mut pair).is_some());
         let text = pair.result.as_str().unwrap();
         assert!(text.starts_with("line 1\n") && text.ends_with("\nline 100"));
-        assert!(text.contains("line 40\n… 40 lines left out; the whole result stands in msg_1\nline 81"));
+        assert!(
+            text.contains(
+                "line 40\n… 40 lines left out; the whole result stands in msg_1\nline 81"
+            )
+        );
         assert_eq!(collapse(&mut pair), None);
     }
 

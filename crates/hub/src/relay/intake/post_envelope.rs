@@ -6,8 +6,8 @@ use protocol::id::Uid;
 use protocol::message::Content;
 use protocol::relay::{Envelope, envelope_role};
 use protocol::{
-    Caller, MemoryId, MessageId, MessageKind, Metadata, Scope, TaskId, ThreadId, ThreadStatus, ThreadType,
-    Timestamp, ToolCallId, Trust,
+    Caller, MemoryId, MessageId, MessageKind, Metadata, Scope, TaskId, ThreadId, ThreadStatus,
+    ThreadType, Timestamp, ToolCallId, Trust,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -43,7 +43,7 @@ pub struct ReplayDeliveryOutput {
 
 /// One thing that a delivery says.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Reading {
+pub(super) struct Reading {
     /// The service's name for what happened.
     event: String,
     /// What would become of it now.
@@ -70,7 +70,7 @@ impl Operation for ReplayDelivery {
         const MISSING: Error = Error::NotFound { what: "delivery" };
         let id: DeliveryId = self.delivery_id.parse().map_err(|_| MISSING)?;
         let caller = call.shared_caller();
-        let (row, link, raw) = call
+        let (link, raw) = call
             .read(move |tx| {
                 let row = tx.delivery(id)?;
                 let row = row.filter(|row| row.workspace == caller.workspace_id).ok_or(MISSING)?;
@@ -78,7 +78,7 @@ impl Operation for ReplayDelivery {
                 let link = links.into_iter().find(|link| link.row == row.link_row);
                 let link = link.ok_or(Error::NotFound { what: "link" })?;
                 let raw = tx.raw_delivery(row.row)?;
-                Ok((row, link, raw))
+                Ok((link, raw))
             })
             .await?;
         let raw = raw.ok_or_else(|| {
@@ -89,7 +89,7 @@ impl Operation for ReplayDelivery {
             )
         })?;
         let (links, link) = (&call.hub.links, Arc::new(link));
-        let inbound = links.read_again(&link, raw.clone(), row.received)?;
+        let inbound = links.read_again(&link, raw.clone())?;
         let routes = &call.hub.settings.relay.intake.routes;
         let says = inbound.iter().map(|one| reading(routes, &link.name, one)).collect();
         let mut taken = Vec::new();

@@ -56,9 +56,8 @@ pub(crate) fn decide(routes: &[RelayRoute], link: &str, inbound: &Inbound) -> De
 }
 
 fn fits(route: &RelayRoute, link: &str, inbound: &Inbound) -> bool {
-    let of = |wanted: &Option<String>, is_so: &dyn Fn(&str) -> bool| {
-        wanted.as_deref().is_none_or(is_so)
-    };
+    let of =
+        |wanted: &Option<String>, is_so: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(is_so);
     of(&route.link, &|wanted| wanted == link)
         && of(&route.event, &|pattern| matches(pattern, &inbound.event))
         && of(&route.command, &|wanted| command(inbound) == Some(wanted))
@@ -174,11 +173,8 @@ mod tests {
     fn a_change_never_makes_work() {
         let mut change = said("issue_comment.edited", Intent::Work);
         change.changes = Some("issuecomment:1".to_owned());
-        let named = RelayRoute {
-            event: Some("*".to_owned()),
-            target: to("all"),
-            ..RelayRoute::default()
-        };
+        let named =
+            RelayRoute { event: Some("*".to_owned()), target: to("all"), ..RelayRoute::default() };
         assert_eq!(decide(&[named], "github", &change), Decision::Note);
     }
 }

@@ -4,9 +4,7 @@
 use connector_api::{Inbound, Intent};
 use protocol::id::Uid;
 use protocol::relay::DeliveryOutcome;
-use protocol::{
-    DeliveryId, TaskId, ThreadId, ThreadStatus, ThreadType, Timestamp, Trust, WorkId,
-};
+use protocol::{DeliveryId, TaskId, ThreadId, ThreadStatus, ThreadType, Timestamp, Trust, WorkId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::{
@@ -90,11 +88,7 @@ pub(crate) struct Taker<'a> {
 impl Taker<'_> {
     /// Takes in one thing that a service said; `None` where it goes on with something that the relay
     /// does not carry.
-    pub(crate) fn take(
-        &self,
-        tx: &mut Tx<'_>,
-        incoming: Incoming<'_>,
-    ) -> Result<Option<Received>> {
+    pub(crate) fn take(&self, tx: &mut Tx<'_>, incoming: Incoming<'_>) -> Result<Option<Received>> {
         let Incoming { link, inbound, .. } = incoming;
         let known = find_thread(tx, incoming)?;
         if inbound.intent == Intent::Reply && matches!(known, Known::Nothing) {

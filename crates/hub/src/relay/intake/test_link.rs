@@ -57,7 +57,9 @@ impl Operation for TestLink {
     fn brief(output: &TestLinkOutput) -> String {
         let TestLinkOutput { name, took_ms, .. } = output;
         if output.taken.is_empty() {
-            return format!("{name} accepted the sample, which says nothing that the relay carries");
+            return format!(
+                "{name} accepted the sample, which says nothing that the relay carries"
+            );
         }
         let lines: Vec<String> = output.taken.iter().map(TakenView::brief).collect();
         format!("{name} took the sample in within {took_ms} ms\n{}", lines.join("\n"))

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 /// Something a service said.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct DeliveryView {
+pub(super) struct DeliveryView {
     /// The delivery.
     delivery_id: DeliveryId,
     /// The service's name for what happened.
@@ -51,7 +51,8 @@ impl DeliveryView {
     }
 
     pub(super) fn brief(&self) -> String {
-        let times = if self.copies > 1 { format!(" ({} times)", self.copies) } else { String::new() };
+        let times =
+            if self.copies > 1 { format!(" ({} times)", self.copies) } else { String::new() };
         let place = match (self.thread_id, self.seq) {
             (Some(thread), Some(seq)) => format!(" in {thread} #{seq}"),
             _ => String::new(),
@@ -63,7 +64,7 @@ impl DeliveryView {
 
 /// What became of something that was taken in.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct TakenView {
+pub(super) struct TakenView {
     /// The delivery.
     delivery_id: DeliveryId,
     /// The service's name for what happened.

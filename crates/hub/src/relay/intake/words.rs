@@ -125,7 +125,8 @@ pub(super) fn name(text: &str) -> String {
 pub(super) fn url_of(inbound: &Inbound) -> Option<String> {
     let url = inbound.url.as_deref()?;
     let is_web = url.starts_with("https://") || url.starts_with("http://");
-    let is_plain = url.len() <= 2_048 && !url.contains(|c: char| c.is_whitespace() || c.is_control());
+    let is_plain =
+        url.len() <= 2_048 && !url.contains(|c: char| c.is_whitespace() || c.is_control());
     (is_web && is_plain).then(|| url.to_owned())
 }
 
@@ -151,7 +152,8 @@ fn long(text: &str) -> String {
     for line in text.split_inclusive('\n') {
         let mut rest = line;
         while !rest.is_empty() {
-            let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES.min(rest.len())));
+            let (piece, after) =
+                rest.split_at(rest.floor_char_boundary(PIECE_BYTES.min(rest.len())));
             whole.push_str(&clean(piece));
             done += piece.len();
             rest = after;

@@ -1,14 +1,14 @@
 //! Listing what is on its way to services.
 
 use protocol::relay::OutboxState;
-use protocol::{Scope, limits};
+use protocol::{Scope, limits, validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::OutboxFilter;
 
 use super::view::OutboxView;
 use crate::call::Call;
-use crate::error::{Error, Result};
+use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::threads::rules;
 
@@ -55,6 +55,9 @@ impl Operation for ListOutbox {
         let only = self.outbox_id.as_deref().map(super::outbox_id).transpose()?;
         let before = self.cursor.as_deref().map(read_cursor).transpose()?;
         let (state, link) = (self.state, self.link);
+        if let Some(link) = &link {
+            validate::name(link).field("link")?;
+        }
         call.read(move |tx| {
             if let Some(id) = only {
                 let row = tx.outbox(id)?.filter(|row| row.workspace == workspace);

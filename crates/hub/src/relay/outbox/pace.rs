@@ -74,8 +74,9 @@ impl Place {
     }
 
     fn is_in_use(&self, now_ms: i64) -> bool {
-        let is_fresh =
-            |(per_ms, sent): (&i64, &VecDeque<i64>)| sent.back().is_some_and(|at| at + per_ms > now_ms);
+        let is_fresh = |(per_ms, sent): (&i64, &VecDeque<i64>)| {
+            sent.back().is_some_and(|at| at + per_ms > now_ms)
+        };
         self.held_until_ms > now_ms || self.sent.iter().any(is_fresh)
     }
 }

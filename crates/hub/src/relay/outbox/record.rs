@@ -24,18 +24,9 @@ pub(super) enum Step {
     /// A request is about to go out.
     Sending,
     /// A part has arrived, or was found.
-    Arrived {
-        index: i64,
-        receipt: Receipt,
-        is_last: bool,
-    },
+    Arrived { index: i64, receipt: Receipt, is_last: bool },
     /// It waits until then. Whether a request may have gone out is part of it.
-    Wait {
-        due: Timestamp,
-        reason: String,
-        answer: Option<String>,
-        open: Open,
-    },
+    Wait { due: Timestamp, reason: String, answer: Option<String>, open: Open },
     /// It is not known to have gone out after all, and is tried again now.
     NotThere,
     /// It is given up.

@@ -226,16 +226,12 @@ impl Sender<'_> {
         open: Open,
     ) -> Result<Next> {
         let answer = Some(error.to_string());
-        match self.back_off_ms(row.attempts) {
-            Some(wait_ms) => {
-                let due = self.hub.now().plus_ms(wait_ms);
-                self.wait(row, due, reason, answer, open).await
-            }
-            None => {
-                let reason = format!("it was tried {} times: {reason}", row.attempts);
-                self.give_up(row, reason, answer, open).await
-            }
-        }
+        let Some(wait_ms) = self.back_off_ms(row.attempts) else {
+            let reason = format!("it was tried {} times: {reason}", row.attempts);
+            return self.give_up(row, reason, answer, open).await;
+        };
+        let due = self.hub.now().plus_ms(wait_ms);
+        self.wait(row, due, reason, answer, open).await
     }
 
     async fn give_up(
@@ -302,7 +298,9 @@ async fn timed<T>(
 ) -> connector_api::Result<T> {
     match tokio::time::timeout(limits::OUTBOX_SEND_TIMEOUT, request).await {
         Ok(answered) => answered,
-        Err(_) => Err(ConnectorError::Unreachable { reason: "it did not answer in time".to_owned() }),
+        Err(_) => {
+            Err(ConnectorError::Unreachable { reason: "it did not answer in time".to_owned() })
+        }
     }
 }
 

@@ -84,7 +84,8 @@ pub struct OutboxView {
 
 impl OutboxView {
     pub(super) fn of(tx: &mut Tx<'_>, row: &OutboxRow) -> Result<Self> {
-        let thread = row.thread_row.map(|thread| tx.thread_by_row(thread, "")).transpose()?.flatten();
+        let thread =
+            row.thread_row.map(|thread| tx.thread_by_row(thread, "")).transpose()?.flatten();
         Ok(Self {
             outbox_id: row.id,
             state: row.state,

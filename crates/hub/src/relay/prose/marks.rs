@@ -20,7 +20,8 @@ pub(crate) fn is_decision(sentence: &str) -> bool {
 pub(crate) fn references(text: &str) -> Vec<&str> {
     let mut found: Vec<&str> = Vec::new();
     for word in text.split(|c: char| c.is_whitespace() || "()[]{}<>\"'`|,;".contains(c)) {
-        let word = word.trim_end_matches(['.', ':', '!', '?', '*', '_']).trim_start_matches(['*', ':']);
+        let word =
+            word.trim_end_matches(['.', ':', '!', '?', '*', '_']).trim_start_matches(['*', ':']);
         if is_reference(word) && !found.contains(&word) {
             found.push(word);
         }
@@ -114,7 +115,8 @@ mod tests {
 
     #[test]
     fn kinds_of_errors_are_found_in_traces() {
-        let text = "at x(y.js:1)\njava.lang.NullPointerException: oops\nconnect ECONNREFUSED 127.0.0.1";
+        let text =
+            "at x(y.js:1)\njava.lang.NullPointerException: oops\nconnect ECONNREFUSED 127.0.0.1";
         assert_eq!(error_types(text), ["java.lang.NullPointerException", "ECONNREFUSED"]);
     }
 

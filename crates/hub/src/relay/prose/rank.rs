@@ -43,9 +43,10 @@ pub(crate) fn choose(candidates: &[Candidate<'_>], mut room: usize) -> Vec<usize
                 - (1.0 - LAMBDA) * repeats.copied().unwrap_or(0.0)
         };
         // Of equals the first one wins, so that the answer is always the same.
-        let best = left.iter().copied().reduce(|best, next| {
-            if value(&next) > value(&best) { next } else { best }
-        });
+        let best = left
+            .iter()
+            .copied()
+            .reduce(|best, next| if value(&next) > value(&best) { next } else { best });
         let Some(best) = best else { break };
         left.remove(&best);
         let Some(candidate) = candidates.get(best) else { continue };
@@ -107,7 +108,9 @@ fn centre(vectors: &[Vector]) -> Vector {
 fn normalise(vector: &mut Vector) {
     let length = vector.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
     if length > 0.0 {
-        vector.iter_mut().for_each(|(_, weight)| *weight /= length);
+        for (_, weight) in vector.iter_mut() {
+            *weight /= length;
+        }
     }
 }
 
@@ -131,8 +134,7 @@ fn dot(a: &Vector, b: &Vector) -> f64 {
 /// The words of a sentence that say something, each in one spelling.
 fn stems(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    let says_something =
-        |word: &String| word.len() > 1 && !STOP_WORDS.contains(&word.as_str());
+    let says_something = |word: &String| word.len() > 1 && !STOP_WORDS.contains(&word.as_str());
     words.filter(says_something).map(|word| {
         let stem = word.strip_suffix("ing").or(word.strip_suffix("ed")).or(word.strip_suffix('s'));
         stem.filter(|stem| stem.len() > 3).map_or(word.clone(), str::to_owned)

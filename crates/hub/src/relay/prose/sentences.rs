@@ -1,7 +1,8 @@
 //! Taking a text apart into sentences.
 
 /// Words before a full stop that does not end a sentence.
-const ABBREVIATIONS: [&str; 10] = ["e.g", "i.e", "etc", "vs", "cf", "ca", "approx", "mr", "mrs", "dr"];
+const ABBREVIATIONS: [&str; 10] =
+    ["e.g", "i.e", "etc", "vs", "cf", "ca", "approx", "mr", "mrs", "dr"];
 
 /// The sentences of a text, in order. What stands in fences of code is left out, and so are marks of
 /// headings, lists and quotations.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use protocol::limits::relay as limits;
 
 /// What an operator chooses about tools that agents call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ToolSettings {
     /// What holds for every tool that has no rule of its own.
     pub every: ToolRule,
@@ -27,12 +27,6 @@ pub struct ToolRule {
 impl Default for ToolRule {
     fn default() -> Self {
         Self { timeout: limits::TOOL_TIMEOUT, fallback: vec![Way::Retry, Way::Human] }
-    }
-}
-
-impl Default for ToolSettings {
-    fn default() -> Self {
-        Self { every: ToolRule::default(), by_name: BTreeMap::new() }
     }
 }
 

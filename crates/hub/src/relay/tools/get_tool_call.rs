@@ -12,7 +12,7 @@ use crate::operation::{Effect, Operation, Route};
 use crate::relay::TOOLSET;
 
 /// How far a call of a tool has come, and what it answered. The answer also stands in the thread, as a
-/// `tool` message: wait_for_messages tells you when.
+/// `tool` message: `wait_for_messages` tells you when.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetToolCall {

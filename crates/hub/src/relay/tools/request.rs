@@ -153,11 +153,7 @@ fn named<'a>(fields: &'a Map<String, Value>, field: &str) -> Result<Option<&'a s
 }
 
 /// A call of a thread by its id, by what its asker calls it, or by the message that asked.
-pub(super) fn find(
-    tx: &mut Tx<'_>,
-    thread: &ThreadRow,
-    text: &str,
-) -> Result<Option<ToolCallRow>> {
+pub(super) fn find(tx: &mut Tx<'_>, thread: &ThreadRow, text: &str) -> Result<Option<ToolCallRow>> {
     if let Ok(id) = text.parse::<ToolCallId>()
         && let Some(call) = tx.tool_call(id)?
     {

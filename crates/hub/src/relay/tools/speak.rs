@@ -13,7 +13,12 @@ use crate::relay::append::{Appended, HUB_SENDER, HUB_SESSION, NewEnvelope, appen
 /// The envelope that answers a call with what its tool said.
 pub(super) fn answered(call: &ToolCallRow, outcome: &Outcome) -> (Envelope, Trust) {
     let brief = head(&outcome.brief, limits::TOOL_CONTENT_BYTES_MAX);
-    let envelope = envelope(call, envelope_role::TOOL, brief, fitting(&outcome.result));
+    let mut envelope = envelope(call, envelope_role::TOOL, brief, fitting(&outcome.result));
+    // Documents that were found stand where every reader of envelopes looks for them.
+    if let Some(Value::Array(refs)) = outcome.result.get("retrieval_refs") {
+        let refs = refs.iter().filter_map(Value::as_str).take(depths::RETRIEVAL_REFS_MAX);
+        envelope.retrieval_refs = refs.map(str::to_owned).collect();
+    }
     let trust = match outcome.words {
         Words::Ours => Trust::Hub,
         Words::Foreign => Trust::External,

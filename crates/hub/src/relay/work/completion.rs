@@ -143,8 +143,7 @@ pub(super) fn check(replies: &[Reply], actions: &[ActionWish]) -> Result<()> {
         let field = format!("actions[{index}]");
         validate::message_body(&action.text).field(&format!("{field}.text"))?;
         if action.text.len() > limits::ACTION_TEXT_BYTES_MAX {
-            let reason =
-                format_args!("must have at most {} bytes", limits::ACTION_TEXT_BYTES_MAX);
+            let reason = format_args!("must have at most {} bytes", limits::ACTION_TEXT_BYTES_MAX);
             return Err(Error::invalid(&format!("{field}.text"), reason));
         }
         if let Some(why) = &action.why {
@@ -297,9 +296,7 @@ impl Completion {
                 now: self.now,
             };
             let view = match submit::submit(tx, &self.means, &submission)? {
-                Submitted::Proposed(id) => {
-                    SubmittedView { proposal_id: Some(id), outbox_id: None }
-                }
+                Submitted::Proposed(id) => SubmittedView { proposal_id: Some(id), outbox_id: None },
                 Submitted::Queued(id) => SubmittedView { proposal_id: None, outbox_id: Some(id) },
             };
             submitted.push(view);
@@ -309,7 +306,10 @@ impl Completion {
 }
 
 impl Serialize for Completed {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
         self.output.serialize(serializer)
     }
 }

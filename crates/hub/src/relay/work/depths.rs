@@ -13,10 +13,8 @@ use crate::metrics::{Gauge, Metrics};
 
 /// Counts everything.
 pub(crate) async fn count_depths(hub: &Arc<Hub>) -> Result<()> {
-    let (queues, outbox) = hub
-        .store
-        .read(|tx| Ok::<_, Error>((tx.work_depths()?, tx.outbox_depths()?)))
-        .await?;
+    let (queues, outbox) =
+        hub.store.read(|tx| Ok::<_, Error>((tx.work_depths()?, tx.outbox_depths()?))).await?;
     let now = hub.now();
     hub.metrics.set(
         "waystation_work_items",

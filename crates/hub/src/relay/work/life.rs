@@ -75,7 +75,6 @@ pub(crate) fn reap(tx: &mut Tx<'_>, now: Timestamp, limit: usize) -> Result<Reap
         if give_back(tx, &mut work, &reason, now, now)? {
             reaped.workspaces.push(work.workspace.clone());
         }
-        reaped.count += 1;
         if work.state == WorkState::Dead {
             reaped.dead.push(work.queue);
         }
@@ -87,8 +86,6 @@ pub(crate) fn reap(tx: &mut Tx<'_>, now: Timestamp, limit: usize) -> Result<Reap
 /// What was taken back.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reaped {
-    /// How much.
-    pub(crate) count: usize,
     /// Where there is work to take now.
     pub(crate) workspaces: Vec<String>,
     /// The queues of what was given up.

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use store::{Engine, WorkRow};
 
 use super::item::{self, WorkItem};
-use super::{life, route};
+use super::life::{self, Reaped};
+use super::route;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
@@ -72,7 +73,7 @@ impl Operation for PullWork {
                 () = &mut deadline => false,
                 () = call.hub.stopping.cancelled() => false,
                 () = call.cancelled.cancelled() => false,
-                () = tokio::time::sleep(pull.look_every(call)) => true,
+                () = tokio::time::sleep(look_every(call.hub.store.engine())) => true,
             };
             if !next {
                 return Ok(PullWorkOutput::default());
@@ -103,10 +104,9 @@ struct Taken {
     work: Vec<WorkId>,
     #[serde(skip)]
     rows: Vec<WorkRow>,
+    /// What was taken back before.
     #[serde(skip)]
-    has_freed: bool,
-    #[serde(skip)]
-    dead: Vec<String>,
+    reaped: Reaped,
 }
 
 impl PullWork {
@@ -149,8 +149,7 @@ impl Pull {
                 }
                 let work: Vec<WorkId> = rows.iter().map(|work| work.id).collect();
                 let named: Vec<String> = work.iter().map(ToString::to_string).collect();
-                let (has_freed, dead) = (reaped.count > 0, reaped.dead);
-                let taken = Taken { work, rows, has_freed, dead };
+                let taken = Taken { work, rows, reaped };
                 if named.is_empty() {
                     return Ok(Change::none(taken));
                 }
@@ -158,10 +157,10 @@ impl Pull {
                 Ok(Change::of(named.join(" "), taken).with_detail(detail.to_string()))
             })
             .await?;
-        if taken.has_freed {
-            call.hub.live.announce_work(&call.caller().workspace_id);
+        for workspace in &taken.reaped.workspaces {
+            call.hub.live.announce_work(workspace);
         }
-        super::count_dead(&call.hub.metrics, &taken.dead);
+        super::count_dead(&call.hub.metrics, &taken.reaped.dead);
         Ok(taken.rows)
     }
 
@@ -171,19 +170,17 @@ impl Pull {
         let now = call.hub.now();
         let due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
         let (visible, lapse) = call
-            .read(move |tx| {
-                Ok((tx.next_work_visible(&workspace, &queue)?, tx.next_work_lapse()?))
-            })
+            .read(move |tx| Ok((tx.next_work_visible(&workspace, &queue)?, tx.next_work_lapse()?)))
             .await?;
         Ok(due(visible) || due(lapse))
     }
+}
 
-    /// Another hub rings no bell here, and work that was put off rings none either.
-    fn look_every(&self, call: &Call) -> Duration {
-        match call.hub.store.engine() {
-            Engine::Postgres => limits::WORK_LOOK_EVERY / 4,
-            Engine::Sqlite => limits::WORK_LOOK_EVERY,
-        }
+/// Another hub rings no bell here, and work that was put off rings none either.
+fn look_every(engine: Engine) -> Duration {
+    match engine {
+        Engine::Postgres => limits::WORK_LOOK_EVERY / 4,
+        Engine::Sqlite => limits::WORK_LOOK_EVERY,
     }
 }
 

@@ -39,6 +39,8 @@ pub struct ReleaseWorkOutput {
     state: WorkState,
     /// How often it was given out.
     attempts: i64,
+    #[serde(skip)]
+    queue: String,
 }
 
 impl Operation for ReleaseWork {
@@ -64,10 +66,14 @@ impl Operation for ReleaseWork {
                 life::check_lease(&work, fence, &caller)?;
                 life::give_back(tx, &mut work, &reason, now.plus_ms(delay_ms), now)?;
                 let (state, attempts) = (work.state, work.attempts);
-                let output = ReleaseWorkOutput { work_id: work.id, state, attempts };
-                Ok(Change::of(work.id.to_string(), output))
+                let (work_id, queue) = (work.id, work.queue);
+                let output = ReleaseWorkOutput { work_id, state, attempts, queue };
+                Ok(Change::of(work_id.to_string(), output))
             })
             .await?;
+        if output.state == WorkState::Dead {
+            super::count_dead(&call.hub.metrics, std::slice::from_ref(&output.queue));
+        }
         hooks::work_arrived(&call.hub.live, &call.caller().workspace_id);
         Ok(output)
     }

@@ -35,8 +35,7 @@ mod tests {
     use super::*;
 
     fn route(queue: &str, agent: Option<&str>) -> RelayRoute {
-        let target =
-            RouteTarget::Work { queue: queue.to_owned(), agent: agent.map(str::to_owned) };
+        let target = RouteTarget::Work { queue: queue.to_owned(), agent: agent.map(str::to_owned) };
         RelayRoute { target, ..RelayRoute::default() }
     }
 
@@ -49,6 +48,7 @@ mod tests {
             session_id: "s".to_owned(),
             scopes: protocol::Scopes::ALL,
             chats: protocol::chat::ChatGrant::None,
+            toolsets: None,
             jti: "j".to_owned(),
             iat: now,
             exp: now,

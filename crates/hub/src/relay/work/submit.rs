@@ -12,8 +12,8 @@ use crate::call::Call;
 use crate::error::Result;
 use crate::hub::Hub;
 use crate::memory::documents;
-use crate::relay::{context, hooks};
 use crate::relay::approvals::{self, ActionDraft, Means, Submitted, SubmittedAction};
+use crate::relay::{context, hooks};
 
 /// Something that an agent wants done outside.
 pub(super) struct Submission<'a> {
@@ -32,11 +32,8 @@ pub(super) fn submit(
     submission: &Submission<'_>,
 ) -> Result<Submitted> {
     let Submission { thread, wish, .. } = submission;
-    let draft = ActionDraft {
-        link: wish.link.clone(),
-        to: wish.to.clone(),
-        text: wish.text.clone(),
-    };
+    let draft =
+        ActionDraft { link: wish.link.clone(), to: wish.to.clone(), text: wish.text.clone() };
     let citations = citations(tx, &thread.workspace, &wish.retrieval_refs)?;
     let action = SubmittedAction {
         thread,
@@ -71,11 +68,7 @@ pub(super) fn remember(
 }
 
 /// The documents of these ids, for those who read what cites them.
-fn citations(
-    tx: &mut Tx<'_>,
-    workspace: &str,
-    retrieval_refs: &[String],
-) -> Result<Vec<Citation>> {
+fn citations(tx: &mut Tx<'_>, workspace: &str, retrieval_refs: &[String]) -> Result<Vec<Citation>> {
     documents::citations(tx, workspace, retrieval_refs)
 }
 

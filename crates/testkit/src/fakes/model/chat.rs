@@ -10,7 +10,8 @@ const LENGTH: usize = 64;
 
 /// Reads a request.
 pub(super) fn read(request: &Value) -> Conversation {
-    let list = |name: &str| request.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list =
+        |name: &str| request.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let tools = list("tools");
     let names = tools.iter().filter_map(|tool| tool.pointer("/function/name")?.as_str());
     Conversation {
@@ -21,7 +22,8 @@ pub(super) fn read(request: &Value) -> Conversation {
 }
 
 fn entries(message: &Value) -> Vec<Entry> {
-    let word = |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let word =
+        |name: &str| message.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     match word("role").as_str() {
         "user" => vec![Entry::User(text_of(message.get("content")))],
         "tool" => vec![Entry::Returned {

@@ -8,10 +8,11 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use super::super::trouble::Trouble;
 use super::state::{State, put, text};
-use super::{APP_TOKEN, BOT_TOKEN, OWN_ID, Shared};
+use super::{APP_TOKEN, BOT_TOKEN, OWN_ID, Shared, writing};
 
-type Fields = Vec<(String, String)>;
+pub(super) type Fields = Vec<(String, String)>;
 
 /// Serves one method.
 pub(super) async fn method(
@@ -25,6 +26,9 @@ pub(super) async fn method(
     let fields = Query::<Fields>::try_from_uri(&uri).expect("a form has fields").0;
     shared.change(|state| {
         state.calls.push((method.clone(), fields.clone()));
+        if let Some(refusal) = shared.trouble.refusal() {
+            return refusal;
+        }
         if let Some((left, retry_after)) = state.limits.get_mut(&method) {
             if *left == 0 {
                 let headers = [("retry-after", retry_after.to_string())];
@@ -36,11 +40,14 @@ pub(super) async fn method(
         let answer = match token_error(&method, &headers) {
             Some(error) => json!({"ok": false, "error": error}),
             None => state.failures.get(&method).cloned().unwrap_or_else(|| {
-                answer(state, &method, &fields)
+                answer(state, &shared.trouble, &method, &fields)
                     .unwrap_or_else(|error| json!({"ok": false, "error": error}))
             }),
         };
-        ([("x-oauth-scopes", state.scopes.clone())], answer.to_string()).into_response()
+        let answer =
+            ([("x-oauth-scopes", state.scopes.clone())], answer.to_string()).into_response();
+        let is_write = method.starts_with("chat.");
+        if is_write { shared.trouble.delivered(answer) } else { answer }
     })
 }
 
@@ -76,11 +83,16 @@ fn token_error(method: &str, headers: &HeaderMap) -> Option<&'static str> {
     }
 }
 
-fn field<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
+pub(super) fn field<'a>(fields: &'a Fields, name: &str) -> Option<&'a str> {
     fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }
 
-fn answer(state: &mut State, method: &str, fields: &Fields) -> Result<Value, &'static str> {
+fn answer(
+    state: &mut State,
+    trouble: &Trouble,
+    method: &str,
+    fields: &Fields,
+) -> Result<Value, &'static str> {
     match method {
         "auth.test" => Ok(json!({
             "ok": true, "url": "https://acme.slack.com/", "team": "Acme", "team_id": "T1",
@@ -107,9 +119,11 @@ fn answer(state: &mut State, method: &str, fields: &Fields) -> Result<Value, &'s
             let chats = state.chats.iter().filter(takes_part).cloned().collect();
             page(state, fields, chats, "channels")
         }
-        "conversations.history" => history(state, fields),
-        "conversations.replies" => replies(state, fields),
-        "chat.postMessage" => post(state, fields),
+        "conversations.history" => history(state, trouble, fields),
+        "conversations.replies" => replies(state, trouble, fields),
+        "chat.postMessage" => writing::post(state, trouble, fields),
+        "chat.update" => writing::update(state, fields),
+        "views.open" => writing::open_view(state, fields),
         "files.info" => {
             let id = field(fields, "file").unwrap_or_default();
             let found = state.files.iter().find(|(file, _)| file["id"] == id);
@@ -151,7 +165,7 @@ fn page(
 }
 
 /// The messages of a chat the bot may read.
-fn readable<'a>(state: &'a State, fields: &Fields) -> Result<&'a [Value], &'static str> {
+pub(super) fn readable<'a>(state: &'a State, fields: &Fields) -> Result<&'a [Value], &'static str> {
     let id = field(fields, "channel").unwrap_or_default();
     let chat = state.chats.iter().find(|chat| chat["id"] == id).ok_or("channel_not_found")?;
     if chat["is_im"] != true && chat["is_mpim"] != true && chat["is_member"] != true {
@@ -165,12 +179,15 @@ fn is_reply(message: &Value) -> bool {
 }
 
 /// Newest first, without replies that were not sent to the channel too.
-fn history(state: &mut State, fields: &Fields) -> Result<Value, &'static str> {
+fn history(state: &mut State, trouble: &Trouble, fields: &Fields) -> Result<Value, &'static str> {
+    readable(state, fields)?;
+    writing::look(state, trouble, fields);
     let messages = readable(state, fields)?;
     let latest = field(fields, "latest").unwrap_or("9999999999.999999").to_owned();
     let mut shown = Vec::new();
     for message in messages.iter().rev() {
-        if text(message, "ts") >= &*latest
+        if state.hidden.contains_key(text(message, "ts"))
+            || text(message, "ts") >= &*latest
             || (is_reply(message) && message["subtype"] != "thread_broadcast")
         {
             continue;
@@ -184,30 +201,23 @@ fn history(state: &mut State, fields: &Fields) -> Result<Value, &'static str> {
             let ts = text(&message, "ts").to_owned();
             put(&mut message, "thread_ts", json!(ts));
         }
-        shown.push(message);
+        shown.push(writing::shown(state, message, fields));
     }
     page(state, fields, shown, "messages")
 }
 
 /// The first message of a thread, then its replies, oldest first.
-fn replies(state: &mut State, fields: &Fields) -> Result<Value, &'static str> {
+fn replies(state: &mut State, trouble: &Trouble, fields: &Fields) -> Result<Value, &'static str> {
+    readable(state, fields)?;
+    writing::look(state, trouble, fields);
     let messages = readable(state, fields)?;
     let thread = field(fields, "ts").unwrap_or_default();
     let is_of_this = |one: &&Value| one["ts"] == thread || one["thread_ts"] == thread;
-    let shown: Vec<Value> = messages.iter().filter(is_of_this).cloned().collect();
+    let is_listed = |one: &&Value| !state.hidden.contains_key(text(one, "ts"));
+    let listed = messages.iter().filter(is_of_this).filter(is_listed).cloned();
+    let shown: Vec<Value> = listed.map(|message| writing::shown(state, message, fields)).collect();
     if shown.is_empty() {
         return Err("thread_not_found");
     }
     page(state, fields, shown, "messages")
-}
-
-fn post(state: &mut State, fields: &Fields) -> Result<Value, &'static str> {
-    readable(state, fields)?;
-    let words = field(fields, "text").filter(|words| !words.is_empty()).ok_or("no_text")?;
-    let channel = field(fields, "channel").unwrap_or_default();
-    let thread = field(fields, "thread_ts");
-    let (ts, event) = state.say(channel, OWN_ID, words, thread);
-    let callback = state.callback(&event);
-    state.deliver(callback, 0);
-    Ok(json!({"ok": true, "channel": channel, "ts": ts, "message": {"text": words}}))
 }

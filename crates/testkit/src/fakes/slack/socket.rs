@@ -12,8 +12,8 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async};
 
-use super::Shared;
 use super::state::{Socket, text as text_of};
+use super::{Shared, asking};
 
 /// What a test tells a socket to do.
 #[derive(Debug)]
@@ -82,7 +82,12 @@ async fn talk(
             frame = socket.next() => match frame {
                 Some(Ok(Message::Text(text))) => {
                     let frame: Value = serde_json::from_str(&text).unwrap_or_default();
-                    shared.change(|state| state.acknowledge(text_of(&frame, "envelope_id")));
+                    shared.change(|state| {
+                        state.acknowledge(text_of(&frame, "envelope_id"));
+                        if asking::is_asked(text_of(&frame, "envelope_id")) {
+                            state.answers.push(frame);
+                        }
+                    });
                     continue;
                 }
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,

@@ -1,11 +1,12 @@
 //! What the fake workspace knows.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::super::trouble::Hiding;
 use super::OWN_ID;
 use super::socket::Command;
 
@@ -14,6 +15,8 @@ use super::socket::Command;
 pub(super) struct State {
     pub(super) sockets_at: SocketAddr,
     pub(super) files_at: String,
+    /// Acknowledgements of what people asked.
+    pub(super) answers: Vec<Value>,
     pub(super) scopes: String,
     pub(super) users: Vec<Value>,
     pub(super) chats: Vec<Value>,
@@ -36,6 +39,14 @@ pub(super) struct State {
     pub(super) unacknowledged: BTreeMap<u64, Envelope>,
     pub(super) acknowledged: Vec<String>,
     pub(super) callbacks: HashMap<String, Value>,
+    /// By `ts`, messages that no list shows yet.
+    pub(super) hidden: HashMap<String, Hiding>,
+    /// Whether metadata is shown to nobody.
+    pub(super) withholds_metadata: bool,
+    /// The views that were opened, with what opened them.
+    pub(super) views: Vec<(String, Value)>,
+    /// What opens a view, once.
+    pub(super) triggers: BTreeSet<String>,
     envelopes_made: u64,
     events_made: u64,
     micros: i64,
@@ -65,9 +76,10 @@ impl State {
         Self {
             sockets_at,
             files_at: String::new(),
+            answers: Vec::new(),
             scopes: "channels:history,channels:read,groups:history,groups:read,im:history,im:read,\
                      mpim:history,mpim:read,users:read,users:read.email,reactions:read,files:read,\
-                     chat:write"
+                     chat:write,app_mentions:read,commands"
                 .to_owned(),
             users: vec![
                 user("U1", "anna", "Anna Müller"),
@@ -91,6 +103,10 @@ impl State {
             unacknowledged: BTreeMap::new(),
             acknowledged: Vec::new(),
             callbacks: HashMap::new(),
+            hidden: HashMap::new(),
+            withholds_metadata: false,
+            views: Vec::new(),
+            triggers: BTreeSet::new(),
             envelopes_made: 0,
             events_made: 0,
             micros: BEGINNING_MICROS,

@@ -5,7 +5,7 @@ use edge::local::Client;
 use serde_json::json;
 
 use super::show::{self, number};
-use super::unlock;
+use super::unlock::unlock;
 use crate::cli::Global;
 use crate::commands::compact;
 use crate::commands::tty::Tty;
@@ -33,7 +33,7 @@ pub(super) async fn run(
         None => shown(hub, id, wish.decision).await?,
     };
     if is_person {
-        unlock::unlock(hub).await?;
+        unlock(hub).await?;
     }
     send(hub, global, id, draft, wish).await
 }

@@ -13,7 +13,7 @@ use protocol::limits;
 
 use super::decide::{self, Wish};
 use super::show::{self, number, text};
-use super::unlock;
+use super::unlock::unlock;
 use crate::cli::Global;
 use crate::commands::diff::{self, Lines};
 use crate::commands::tty::Tty;
@@ -32,7 +32,7 @@ pub(super) async fn run(
 ) -> Result<()> {
     // Before anything is written, so that no work is lost to a mistyped passphrase.
     if is_person {
-        unlock::unlock(hub).await?;
+        unlock(hub).await?;
     }
     let proposal = show::get(hub, id).await?;
     if !matches!(text(&proposal, "state"), "waiting" | "expired") {
@@ -57,7 +57,7 @@ pub(super) async fn run(
     }
     if is_person {
         // Whoever thought about it for long is asked again.
-        unlock::unlock(hub).await?;
+        unlock(hub).await?;
     }
     let wish = Wish { decision: "edit", text: Some(after.to_owned()), comment };
     decide::send(hub, global, id, version, wish).await

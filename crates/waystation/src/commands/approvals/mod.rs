@@ -8,4 +8,4 @@ mod show;
 mod unlock;
 
 pub(crate) use run::run;
-pub(crate) use unlock::unlock;
+pub(crate) use unlock::{is_asked_for, unlock};

@@ -12,7 +12,7 @@ use crate::{failure, output};
 pub(super) async fn run(hub: &mut Client) -> Result<()> {
     let standing = unlock::standing(hub).await?;
     if let Some(refusal) = standing.refusal {
-        bail!("{refusal}: the passphrase is set by a person at a terminal of their own");
+        bail!("{refusal}");
     }
     let mut tty = Tty::open()?;
     let old = if standing.is_set { Some(tty.secret("The passphrase as it is: ")?) } else { None };

@@ -1,7 +1,10 @@
 //! Unlocking this terminal with the operator's passphrase.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, bail};
 use edge::local::{Client, ClientError};
+use protocol::Secret;
 use serde_json::{Value, json};
 
 use crate::commands::tty::Tty;
@@ -9,6 +12,10 @@ use crate::failure;
 
 /// How often a person may mistype.
 const TRIES_MAX: u32 = 3;
+const QUESTION: &str = "Passphrase for deciding: ";
+/// What the hub says to a wrong passphrase, and to one that comes too soon after it.
+const WRONG: &str = "INSUFFICIENT_AUTHORITY";
+const TOO_SOON: &str = "RATE_LIMITED";
 
 /// How it stands with this terminal.
 pub(super) struct Standing {
@@ -40,37 +47,48 @@ pub(crate) async fn unlock(hub: &mut Client) -> Result<()> {
         bail!("there is no passphrase yet; set one with waystation approvals passphrase");
     }
     if let Some(refusal) = standing.refusal {
-        bail!("{refusal}: deciding takes a person at a terminal of their own");
+        bail!("{refusal}");
     }
     let mut tty = Tty::open()?;
-    for attempt in 1..=TRIES_MAX {
-        let passphrase = tty.secret("Passphrase for deciding: ")?;
-        let body = json!({ "passphrase": passphrase.expose() }).to_string();
-        match hub.post("/local/approvals/unlock", body).await {
-            Ok(_) => return Ok(()),
-            Err(error) if attempt < TRIES_MAX && is_wrong(&error) => {
-                tty.say("That is not it.\n")?;
-                wait_out(&error).await;
-            }
-            Err(error) => return Err(failure::of_client(error)),
+    for _ in 1..TRIES_MAX {
+        let passphrase = tty.secret(QUESTION)?;
+        match try_one(hub, &passphrase).await {
+            Err(error) if code(&error) == Some(WRONG) => tty.say("That is not it.\n")?,
+            other => return other.map_err(failure::of_client),
         }
     }
-    bail!("the passphrase is wrong")
+    let passphrase = tty.secret(QUESTION)?;
+    try_one(hub, &passphrase).await.map_err(failure::of_client)
 }
 
-fn is_wrong(error: &ClientError) -> bool {
-    let code = match error {
+/// Tries a passphrase; after a wrong one the hub takes none for a while, and that is waited for.
+async fn try_one(hub: &mut Client, passphrase: &Secret<String>) -> Result<(), ClientError> {
+    let body = json!({ "passphrase": passphrase.expose() }).to_string();
+    match hub.post("/local/approvals/unlock", body.clone()).await {
+        Err(error) if code(&error) == Some(TOO_SOON) => {
+            tokio::time::sleep(wait(&error)).await;
+            hub.post("/local/approvals/unlock", body).await.map(drop)
+        }
+        other => other.map(drop),
+    }
+}
+
+/// Whether a refusal can be lifted by unlocking this terminal.
+pub(crate) fn is_asked_for(error: &ClientError) -> bool {
+    code(error) == Some(WRONG)
+}
+
+fn code(error: &ClientError) -> Option<&str> {
+    match error {
         ClientError::Refused(body) => body.get("code").and_then(Value::as_str),
         ClientError::Edge(_) => None,
-    };
-    matches!(code, Some("INSUFFICIENT_AUTHORITY" | "RATE_LIMITED"))
+    }
 }
 
-/// The hub lets nobody try again at once.
-async fn wait_out(error: &ClientError) {
+fn wait(error: &ClientError) -> Duration {
     let ms = match error {
         ClientError::Refused(body) => body.get("retry_after_ms").and_then(Value::as_u64),
         ClientError::Edge(_) => None,
     };
-    tokio::time::sleep(std::time::Duration::from_millis(ms.unwrap_or(0))).await;
+    Duration::from_millis(ms.unwrap_or(0))
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use protocol::limits::approvals as limits;
+use protocol::relay::channel;
 use protocol::{Caller, Scope, Secret, Timestamp};
 use store::Tx;
 use tokio::task::spawn_blocking;
@@ -19,9 +20,10 @@ use self::passphrase::{Stored, Wrong};
 use self::process::TerminalId;
 use super::state::Approvals;
 use crate::audit::Commitment;
-use crate::call::{Change, Identity};
+use crate::call::{Call, Change, Identity};
 use crate::error::{Error, Result};
 use crate::hub::Hub;
+use crate::relay::settings::Asking;
 
 /// Who does it, in the audit trail.
 const ACTOR: &str = "operator";
@@ -101,12 +103,35 @@ pub async fn standing(hub: &Arc<Hub>, pid: i32) -> Result<Standing> {
     Ok(Standing {
         is_set: stored.is_some(),
         is_unlocked: hub.approvals.jti_of(pid, hub.now()).is_some(),
-        refusal: process::terminal_of(pid).err().map(|refused| refused.to_string()),
+        refusal: process::terminal_of(pid).err().map(|refused| Error::from(refused).to_string()),
     })
 }
 
+/// Where people decide through a service, whoever holds its secrets could decide for them. So once there
+/// is a passphrase, such a link is connected at an unlocked terminal alone.
+pub(crate) async fn guard_link(call: &Call, service: &str) -> Result<()> {
+    let settings = &call.hub.settings.relay.approvals;
+    let asks = |asking: &Asking| !asking.approvers.is_empty() || !asking.escalate_to.is_empty();
+    let decides = asks(&settings.asking) || settings.rules.iter().any(|rule| asks(&rule.asking));
+    let is_at_terminal = call.hub.approvals.is_at_terminal(call.caller(), call.now());
+    if service != channel::SLACK || !decides || is_at_terminal {
+        return Ok(());
+    }
+    match call.hub.store.read(Stored::read).await? {
+        None => Ok(()),
+        Some(_) => Err(Error::InsufficientAuthority(format!(
+            "people decide through {service}, so connecting it takes the operator's passphrase: type \
+             `waystation link add {service}` at the prompt of your own terminal"
+        ))),
+    }
+}
+
 /// Unlocks the terminal of a process, if the passphrase is right.
-pub async fn unlock(hub: &Arc<Hub>, pid: i32, passphrase: Secret<String>) -> Result<()> {
+pub async fn unlock(
+    hub: &Arc<Hub>,
+    (workspace, pid): (&str, i32),
+    passphrase: Secret<String>,
+) -> Result<()> {
     let terminal = process::terminal_of(pid)?;
     let _one_at_a_time = hub.approvals.terminals.trying.lock().await;
     let stored = hub.store.read(Stored::read).await?.ok_or_else(|| {
@@ -114,8 +139,8 @@ pub async fn unlock(hub: &Arc<Hub>, pid: i32, passphrase: Secret<String>) -> Res
             "there is no passphrase yet; set one with waystation approvals passphrase".to_owned(),
         )
     })?;
-    try_passphrase(hub, stored, passphrase, UNLOCK).await?;
-    enter(hub, UNLOCK, &terminal.to_string(), |_| Ok(())).await?;
+    try_passphrase(hub, stored, passphrase, (workspace, UNLOCK)).await?;
+    enter(hub, (workspace, UNLOCK), &terminal.to_string(), |_| Ok(())).await?;
     hub.approvals.unlock(terminal, format!("terminal-{}", hub.new_uid(hub.now())), hub.now());
     Ok(())
 }
@@ -123,7 +148,7 @@ pub async fn unlock(hub: &Arc<Hub>, pid: i32, passphrase: Secret<String>) -> Res
 /// Sets the passphrase; changing it takes the old one. Every terminal is locked again.
 pub async fn set_passphrase(
     hub: &Arc<Hub>,
-    pid: i32,
+    (workspace, pid): (&str, i32),
     old: Option<Secret<String>>,
     new: Secret<String>,
 ) -> Result<()> {
@@ -132,7 +157,7 @@ pub async fn set_passphrase(
     let _one_at_a_time = hub.approvals.terminals.trying.lock().await;
     match (hub.store.read(Stored::read).await?, old) {
         (None, _) => {}
-        (Some(stored), Some(old)) => try_passphrase(hub, stored, old, SET).await?,
+        (Some(stored), Some(old)) => try_passphrase(hub, stored, old, (workspace, SET)).await?,
         (Some(_), None) => {
             return Err(Error::InsufficientAuthority(
                 "there is a passphrase already; changing it takes the old one".to_owned(),
@@ -142,7 +167,7 @@ pub async fn set_passphrase(
     let (salt, now) = (hub.random(), hub.now());
     let stored = spawn_blocking(move || Stored::new(new.expose(), salt, now)).await;
     let stored = stored.map_err(|error| Error::Internal(Box::new(error)))?;
-    enter(hub, SET, &terminal.to_string(), move |tx| stored.write(tx)).await?;
+    enter(hub, (workspace, SET), &terminal.to_string(), move |tx| stored.write(tx)).await?;
     hub.approvals.terminals.unlocked.lock().clear();
     Ok(())
 }
@@ -152,7 +177,7 @@ async fn try_passphrase(
     hub: &Arc<Hub>,
     stored: Stored,
     passphrase: Secret<String>,
-    action: &'static str,
+    (workspace, action): (&str, &'static str),
 ) -> Result<()> {
     let now = hub.now();
     let wrong = hub.store.read(Wrong::read).await?;
@@ -167,7 +192,7 @@ async fn try_passphrase(
         return Ok(());
     }
     let wrong = wrong.one_more(now);
-    let identity = Identity::of_service("", ACTOR, now, &*hub.entropy());
+    let identity = Identity::of_service(workspace, ACTOR, now, &*hub.entropy());
     let nothing = Commitment::request(&identity.salt, &[]);
     hub.store
         .write(move |tx| {
@@ -188,11 +213,11 @@ const WRONG: &str = "INSUFFICIENT_AUTHORITY";
 /// Writes something and enters it in the audit trail. The passphrase is in neither.
 async fn enter(
     hub: &Arc<Hub>,
-    action: &'static str,
+    (workspace, action): (&str, &'static str),
     object: &str,
     write: impl Fn(&mut Tx<'_>) -> Result<()> + Send + 'static,
 ) -> Result<()> {
-    let identity = Identity::of_service("", ACTOR, hub.now(), &*hub.entropy());
+    let identity = Identity::of_service(workspace, ACTOR, hub.now(), &*hub.entropy());
     let request = Commitment::request(&identity.salt, &[]);
     let object = object.to_owned();
     let written = hub

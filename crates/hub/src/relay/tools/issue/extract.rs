@@ -26,7 +26,10 @@ pub(super) fn summary(page: &Page) -> String {
     let status = line(&page.status, 60);
     let title = line(&page.title, 200);
     let title = title.trim_end_matches('.');
-    add(&mut text, &if status.is_empty() { format!("{title}.") } else { format!("{title} ({status}).") });
+    add(
+        &mut text,
+        &if status.is_empty() { format!("{title}.") } else { format!("{title} ({status}).") },
+    );
     let body = head(&page.body, limits::ISSUE_SCAN_BYTES_MAX);
     let said = sentences(body);
     for sentence in said.iter().take(FIRST) {

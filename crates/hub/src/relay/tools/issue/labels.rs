@@ -16,7 +16,16 @@ struct Label {
 const LABELS: &[Label] = &[
     Label {
         name: "critical",
-        words: &["critical", "outage", "fatal", "data loss", "production down", "urgent", "p0", "sev1"],
+        words: &[
+            "critical",
+            "outage",
+            "fatal",
+            "data loss",
+            "production down",
+            "urgent",
+            "p0",
+            "sev1",
+        ],
     },
     Label {
         name: "security",
@@ -25,8 +34,20 @@ const LABELS: &[Label] = &[
     Label {
         name: "bug",
         words: &[
-            "bug", "error", "crash", "crashes", "exception", "fails", "failed", "failure", "broken",
-            "wrong", "traceback", "stack trace", "does not work", "doesn't work",
+            "bug",
+            "error",
+            "crash",
+            "crashes",
+            "exception",
+            "fails",
+            "failed",
+            "failure",
+            "broken",
+            "wrong",
+            "traceback",
+            "stack trace",
+            "does not work",
+            "doesn't work",
         ],
     },
     Label { name: "regression", words: &["regression", "worked before", "since the update"] },
@@ -36,7 +57,14 @@ const LABELS: &[Label] = &[
     },
     Label {
         name: "enhancement",
-        words: &["feature", "feature request", "would be nice", "add support", "please add", "proposal"],
+        words: &[
+            "feature",
+            "feature request",
+            "would be nice",
+            "add support",
+            "please add",
+            "proposal",
+        ],
     },
     Label { name: "documentation", words: &["documentation", "docs", "readme", "typo"] },
     Label { name: "question", words: &["how do i", "how can i", "question", "is it possible"] },
@@ -60,22 +88,30 @@ pub(super) fn suggest(page: &Page) -> Vec<String> {
             found.push(label);
         }
     };
-    page.labels.iter().for_each(|label| add(label));
+    for label in &page.labels {
+        add(label);
+    }
     let level = format!(" {} {} ", page.status, page.labels.join(" ")).to_lowercase();
     if level.contains("fatal") {
         add("critical");
     }
-    if level.contains("level:error") || level.contains(" error ") || level.contains("level: error") {
+    if level.contains("level:error") || level.contains(" error ") || level.contains("level: error")
+    {
         add("bug");
     }
-    let (title, body) = (spaced(&page.title), spaced(head(&page.body, limits::ISSUE_SCAN_BYTES_MAX)));
+    let (title, body) =
+        (spaced(&page.title), spaced(head(&page.body, limits::ISSUE_SCAN_BYTES_MAX)));
     let errors = error_types(&page.title).len() + error_types(&page.body).len();
     let mut suggested: Vec<(usize, &'static str)> = LABELS
         .iter()
         .map(|label| {
             let own = if label.name == "bug" { errors } else { 0 };
             let hits = |text: &str| {
-                label.words.iter().map(|word| text.matches(&format!(" {word} ")).count()).sum::<usize>()
+                label
+                    .words
+                    .iter()
+                    .map(|word| text.matches(&format!(" {word} ")).count())
+                    .sum::<usize>()
             };
             (3 * hits(&title) + hits(&body) + own, label.name)
         })
@@ -83,7 +119,9 @@ pub(super) fn suggest(page: &Page) -> Vec<String> {
         .collect();
     // The sort is stable: of equals the more urgent one stands first.
     suggested.sort_by_key(|(hits, _)| std::cmp::Reverse(*hits));
-    suggested.into_iter().for_each(|(_, label)| add(label));
+    for (_, label) in suggested {
+        add(label);
+    }
     found
 }
 

@@ -50,8 +50,8 @@ pub(super) async fn summarize(order: Order) -> Result<Outcome, Failure> {
         None => (extract::summary(&page), "extractive".to_owned()),
     };
     Ok(Outcome {
-        brief: summary.clone(),
-        result: result(&page, &url, summary, method),
+        result: result(&page, &url, &summary, &method),
+        brief: summary,
         words: Words::Foreign,
     })
 }
@@ -67,18 +67,16 @@ async fn connector(
     url: &str,
 ) -> Result<Option<Arc<dyn Connector>>, Failure> {
     let workspace = workspace.to_owned();
-    let links = hub
-        .store
-        .read(move |tx| Ok::<_, Error>(tx.links(&workspace, LINKS_MAX)?))
-        .await?;
-    let clients = links.iter().filter(|link| link.is_live).filter_map(|link| {
-        hub.links.connector(link.row).or_else(|| hub.links.connect(link).ok())
-    });
+    let links = hub.store.read(move |tx| Ok::<_, Error>(tx.links(&workspace, LINKS_MAX)?)).await?;
+    let clients = links
+        .iter()
+        .filter(|link| link.is_live)
+        .filter_map(|link| hub.links.connector(link.row).or_else(|| hub.links.connect(link).ok()));
     let mut knowing = clients.filter(|connector| connector.address_of(url).is_some());
     Ok(knowing.next())
 }
 
-fn result(page: &Page, url: &str, summary: String, method: String) -> Map<String, Value> {
+fn result(page: &Page, url: &str, summary: &str, method: &str) -> Map<String, Value> {
     let url = if page.url.is_empty() { url } else { &page.url };
     let mut result = Map::from_iter([
         ("summary".to_owned(), json!(summary)),
@@ -101,11 +99,8 @@ async fn written(model: &SharedModel, page: &Page) -> Option<String> {
         label: label.to_owned(),
         text: head(text, limits::ISSUE_SCAN_BYTES_MAX).to_owned(),
     };
-    let mut quotes = vec![
-        quote("title", &page.title),
-        quote("status", &page.status),
-        quote("body", &page.body),
-    ];
+    let mut quotes =
+        vec![quote("title", &page.title), quote("status", &page.status), quote("body", &page.body)];
     let from = page.comments.len().saturating_sub(limits::ISSUE_COMMENTS_MAX);
     let mut room = model_limits::PROMPT_BYTES_MAX / 2;
     // The newest comments say most about how it stands.

@@ -1,0 +1,5 @@
+//! What a webhook promises.
+
+mod calling;
+mod encryption;
+mod signatures;

@@ -222,6 +222,12 @@ impl Hub {
                 "Changes waiting for the writer.",
                 self.store.writes_waiting() as f64,
             ),
+            ("waystation_memories_episodic", "Memories of threads.", self.memory.counts().0 as f64),
+            (
+                "waystation_memories_long_term",
+                "Memories of workspaces.",
+                self.memory.counts().1 as f64,
+            ),
             (
                 "waystation_watchers",
                 "Threads watched by live readers.",

@@ -33,6 +33,8 @@ pub struct Memory {
     pub(super) redactors: Redactors,
     /// Memories that were of use, and when.
     touched: Mutex<HashMap<i64, Timestamp>>,
+    /// How many memories there are, when they were last counted: episodic, long-term.
+    counts: Mutex<(i64, i64)>,
     pub(super) index_bell: Notify,
     keep_bell: Notify,
 }
@@ -43,6 +45,7 @@ impl Memory {
             index,
             redactors: Redactors::new(token_key),
             touched: Mutex::default(),
+            counts: Mutex::default(),
             index_bell: Notify::new(),
             keep_bell: Notify::new(),
         }
@@ -62,11 +65,20 @@ impl Memory {
     /// Notes that memories were of use; written down later, so that nobody waits for it.
     pub(super) fn touch(&self, rows: impl Iterator<Item = i64>, now: Timestamp) {
         let mut touched = self.touched.lock();
+        let was_empty = touched.is_empty();
         for row in rows {
             if touched.len() < limits::TOUCHED_MAX || touched.contains_key(&row) {
                 touched.insert(row, now);
             }
         }
+        if was_empty && !touched.is_empty() {
+            self.keep_bell.notify_one();
+        }
+    }
+
+    /// How many memories there are, as they were last counted: episodic, long-term.
+    pub(crate) fn counts(&self) -> (i64, i64) {
+        *self.counts.lock()
     }
 
     /// Whether the view holds everything that is committed now, after waiting for it a moment.
@@ -119,8 +131,9 @@ pub(super) async fn embed_query(hub: &Hub, text: &str) -> Option<Vector> {
 /// until it is stopped.
 pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
     let mut has_failed = false;
+    let mut chores = Chores::default();
     while !stop.is_cancelled() {
-        let wait = match turn(&hub).await {
+        let wait = match turn(&hub, &mut chores).await {
             Ok(wait) => {
                 has_failed = false;
                 wait
@@ -137,14 +150,37 @@ pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
         };
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
-            () = hub.memory.keep_bell.notified() => {}
+            // What rings once rings again soon; one round does for all of it.
+            () = rung(&hub) => {}
             () = stop.cancelled() => return,
         }
     }
 }
 
+async fn rung(hub: &Hub) {
+    hub.memory.keep_bell.notified().await;
+    tokio::time::sleep(limits::GATHER).await;
+}
+
+/// When something was last done that need not be done often.
+#[derive(Default)]
+struct Chores {
+    last: Option<tokio::time::Instant>,
+}
+
+impl Chores {
+    fn are_due(&mut self) -> bool {
+        let now = tokio::time::Instant::now();
+        let are_due = self.last.is_none_or(|last| now.duration_since(last) >= limits::LOOK_EVERY);
+        if are_due {
+            self.last = Some(now);
+        }
+        are_due
+    }
+}
+
 /// One round; answers how long nothing has to be done.
-async fn turn(hub: &Arc<Hub>) -> Result<Duration> {
+async fn turn(hub: &Arc<Hub>, chores: &mut Chores) -> Result<Duration> {
     let now = hub.now();
     write_touched(hub).await?;
     let next = hub.store.read(|tx| Ok::<_, Error>(tx.next_memory_expiry()?)).await?;
@@ -156,15 +192,17 @@ async fn turn(hub: &Arc<Hub>) -> Result<Duration> {
         // There may be more that is due.
         return Ok(Duration::ZERO);
     }
-    let before = now.plus_ms(-limits::GONE_KEPT_MS);
-    hub.store.write(move |tx| prune(tx, before)).await?;
+    if chores.are_due() {
+        let before = now.plus_ms(-limits::GONE_KEPT_MS);
+        hub.store.write(move |tx| prune(tx, before)).await?;
+        let counts = hub.store.read(|tx| Ok::<_, Error>(tx.count_memories()?)).await?;
+        *hub.memory.counts.lock() = counts;
+    }
     let due = next.map_or(limits::LOOK_EVERY, |next| {
         Duration::from_millis(u64::try_from(next.ms_since(now)).unwrap_or(0))
     });
     let embedded = re_embed(hub, now).await?;
-    let is_touched = !hub.memory.touched.lock().is_empty();
-    let touch = if is_touched { limits::TOUCH_EVERY } else { limits::LOOK_EVERY };
-    Ok(due.min(embedded).min(touch).min(limits::LOOK_EVERY))
+    Ok(due.min(embedded).min(limits::LOOK_EVERY))
 }
 
 fn prune(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {

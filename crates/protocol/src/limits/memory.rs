@@ -24,8 +24,9 @@ pub const EMBED_BATCH: usize = 32;
 pub const EMBED_RETRY: Duration = Duration::from_secs(30);
 /// How often the hub looks for what has to be forgotten, at the latest.
 pub const LOOK_EVERY: Duration = Duration::from_secs(30);
-/// How long uses of memories are gathered before they are written down.
-pub const TOUCH_EVERY: Duration = Duration::from_secs(2);
+/// How long uses of memories, and whatever else is kept in order, are gathered before they are written
+/// down.
+pub const GATHER: Duration = Duration::from_millis(500);
 /// Uses that wait to be written down; more are not noted.
 pub const TOUCHED_MAX: usize = 10_000;
 /// Memories that are forgotten in one transaction.

@@ -86,7 +86,7 @@ fn is_card(text: &Folded, groups: &[Group]) -> bool {
     let shape = lengths(groups);
     let is_even = shape.split_first().is_some_and(|(first, rest)| {
         *first <= 5
-            && rest.iter().all(|length| length == first || length < first)
+            && rest.iter().all(|length| length <= first)
             && rest
                 .split_last()
                 .is_none_or(|(_, middle)| middle.iter().all(|length| length == first))
@@ -147,13 +147,15 @@ fn is_issued(number: &[u8]) -> bool {
         340_000..=349_999 | 370_000..=379_999 => length == 15,
         300_000..=305_999 | 309_500..=309_599 | 380_000..=399_999 => matches!(length, 14 | 16 | 19),
         360_000..=369_999 => (14..=19).contains(&length),
-        352_800..=358_999 => (16..=19).contains(&length),
-        601_100..=601_199 | 640_000..=659_999 => (16..=19).contains(&length),
-        // UnionPay, RuPay, Mir, Troy, Elo and the like.
-        620_000..=629_999 | 810_000..=829_999 | 600_000..=601_099 | 601_200..=609_999 => {
-            (16..=19).contains(&length)
-        }
-        220_000..=220_499 | 979_200..=979_289 | 636_000..=636_999 => (16..=19).contains(&length),
+        // JCB, Discover, UnionPay, RuPay, Mir, Troy, Elo and the like.
+        352_800..=358_999
+        | 600_000..=609_999
+        | 640_000..=659_999
+        | 620_000..=629_999
+        | 810_000..=829_999
+        | 220_000..=220_499
+        | 979_200..=979_289
+        | 636_000..=636_999 => (16..=19).contains(&length),
         // Maestro and Dankort.
         500_000..=509_999
         | 560_000..=589_999

@@ -78,8 +78,7 @@ pub(super) fn stands_alone(text: &Folded, start: usize, end: usize) -> bool {
     let (next, after) = (text.at(end), text.at(end + 1));
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins = match last {
-        '-' | '.' | '/' => !before.is_ascii_digit(),
-        ',' => !before.is_ascii_digit(),
+        '-' | '.' | '/' | ',' => !before.is_ascii_digit(),
         c => !is_word(c) || is_unit_before(c),
     };
     let ends = match next {

@@ -57,10 +57,11 @@ pub(super) fn find(text: &Folded, found: &mut Found) {
 /// `host:192.0.2.1` and `::ffff:192.0.2.1`: an address may follow a colon.
 fn after_colons(text: &Folded, found: &mut Found) {
     for place in 1..text.len() {
-        if matches!(text.back(place, 1), ':' | '_') && text.at(place).is_ascii_digit() {
-            if let Some(end) = v4(text, place) {
-                found.add(Class::Ip, "ip", place, end);
-            }
+        if matches!(text.back(place, 1), ':' | '_')
+            && text.at(place).is_ascii_digit()
+            && let Some(end) = v4(text, place)
+        {
+            found.add(Class::Ip, "ip", place, end);
         }
     }
 }

@@ -31,11 +31,10 @@ pub(super) fn find(text: &Folded, found: &mut Found) {
             continue;
         }
         for (sign, dots) in SIGNS {
-            if says(text, place, sign) {
-                if let Some((start, end)) = around(text, place, place + sign.chars().count(), dots)
-                {
-                    found.add(Class::Email, "spelled", start, end);
-                }
+            if says(text, place, sign)
+                && let Some((start, end)) = around(text, place, place + sign.chars().count(), dots)
+            {
+                found.add(Class::Email, "spelled", start, end);
             }
         }
     }

@@ -211,10 +211,8 @@ impl Reader {
             self.generation = generation;
         }
         let found = self.look(query);
-        if let Err(error) = &found {
-            if view_file::is_damage(error) {
-                self.shared.is_damaged.store(true, Ordering::Release);
-            }
+        if found.as_ref().is_err_and(view_file::is_damage) {
+            self.shared.is_damaged.store(true, Ordering::Release);
         }
         found
     }

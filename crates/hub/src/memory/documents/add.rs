@@ -62,6 +62,15 @@ pub fn digest(title: &str, url: Option<&str>, text: &str) -> Vec<u8> {
     context.finish().as_ref().to_vec()
 }
 
+/// A digest as hexadecimal digits.
+pub fn hex(digest: &[u8]) -> String {
+    use std::fmt::Write as _;
+    digest.iter().fold(String::with_capacity(2 * digest.len()), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes whatever is written");
+        text
+    })
+}
+
 /// A document whose pieces are made.
 struct Cut {
     source: String,

@@ -82,7 +82,7 @@ impl Operation for ListDocuments {
             source: document.source,
             title: document.title,
             url: document.url,
-            digest: document.digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            digest: super::hex(&document.digest),
             pieces: document.pieces,
             updated_at: document.updated,
         });

@@ -7,7 +7,7 @@ mod pieces;
 mod remove;
 mod retrieve;
 
-pub use add::{AddDocuments, digest};
+pub use add::{AddDocuments, digest, hex};
 pub use cite::citations;
 pub use list::ListDocuments;
 pub use pieces::{Piece, pieces};

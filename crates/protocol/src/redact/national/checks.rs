@@ -87,8 +87,8 @@ pub(super) fn ch_ahv(number: &[u8]) -> bool {
 /// Norway's number.
 pub(super) fn no_birth(number: &[u8]) -> bool {
     number.len() == 11
-        && weighted(number, &[3, 7, 6, 1, 8, 9, 4, 5, 2, 1]) % 11 == 0
-        && weighted(number, &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0
+        && weighted(number, &[3, 7, 6, 1, 8, 9, 4, 5, 2, 1]).is_multiple_of(11)
+        && weighted(number, &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]).is_multiple_of(11)
         && value(number) > 0
 }
 

@@ -26,11 +26,11 @@ pub(super) fn find(text: &Folded, groups: &[Group], found: &mut Found) {
         let taken = (1..=chained.len())
             .rev()
             .find(|count| chained.get(..*count).is_some_and(|taken| is_phone(text, taken)));
-        if let Some(count) = taken {
-            if let (Some(start), Some(end)) = (chained.first(), chained.get(count - 1)) {
-                let (start, end) = widened(text, start.start, end.end);
-                found.add(Class::Phone, "phone", start, end);
-            }
+        if let Some(count) = taken
+            && let (Some(start), Some(end)) = (chained.first(), chained.get(count - 1))
+        {
+            let (start, end) = widened(text, start.start, end.end);
+            found.add(Class::Phone, "phone", start, end);
         }
         first += taken.unwrap_or(1);
     }
@@ -125,13 +125,14 @@ fn is_apart(text: &Folded, start: usize, end: usize) -> bool {
 }
 
 fn is_between(between: &[char]) -> bool {
-    match between {
-        [' ' | '-' | '.' | '/' | '(' | ')'] => true,
-        [' ', '(' | '-' | '/' | '.' | ' ']
-        | [')', ' ' | '-' | '/' | '.']
-        | ['-' | '/' | '.', ' '] => true,
-        [' ', '-' | '/', ' '] | [')', ' ', '-' | ' '] | [' ', '(', '0'] => true,
-        ['.' | '-', '('] => true,
-        _ => false,
-    }
+    matches!(
+        between,
+        [' ' | '-' | '.' | '/' | '(' | ')']
+            | [' ', '(' | '-' | '/' | '.' | ' ']
+            | [')', ' ' | '-' | '/' | '.']
+            | ['-' | '/' | '.', ' ']
+            | [' ', '-' | '/', ' ']
+            | [')', ' ', '-' | ' ']
+            | ['.' | '-', '(']
+    )
 }

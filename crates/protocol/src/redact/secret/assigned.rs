@@ -142,7 +142,7 @@ fn scheme(text: &Folded, place: usize) -> Option<(usize, usize)> {
         && value.iter().all(|c| c.is_ascii_alphanumeric() || "-._~+/=|:".contains(*c))
         && ((mix.digit && (mix.small || mix.capital))
             || (mix.small && mix.capital && value.len() >= least));
-    (is_token && !(word == "basic " && !is_base_64(value))).then_some((start, end))
+    (is_token && (word != "basic " || is_base_64(value))).then_some((start, end))
 }
 
 fn is_base_64(value: &[char]) -> bool {

@@ -16,12 +16,13 @@ const PUTTY: &str = "putty-user-key-file-";
 pub(super) fn find(text: &Folded, found: &mut Found) {
     let mut place = 0;
     while place < text.len() {
-        if text.at(place) == '-' && text.says(place, HEAD) {
-            if let Some(end) = armour(text, place) {
-                found.add(Class::ApiKey, "private_key", place, end);
-                place = end;
-                continue;
-            }
+        if text.at(place) == '-'
+            && text.says(place, HEAD)
+            && let Some(end) = armour(text, place)
+        {
+            found.add(Class::ApiKey, "private_key", place, end);
+            place = end;
+            continue;
         }
         if text.at(place) == 'P' && text.says(place, PUTTY) {
             let end = text.skip(place, BODY_CHARS_MAX, |c| c != '\0');

@@ -83,7 +83,7 @@ async fn plan(hub: &mut Client, collection: &str, read: Read) -> Result<Plan> {
             document.url.as_deref(),
             &document.text,
         );
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hub::memory::documents::hex(&digest);
         if known.remove(&document.source) == Some(digest) {
             plan.unchanged += 1;
         } else {

@@ -71,8 +71,7 @@ impl Client {
             "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "0" },
         });
-        let hello =
-            json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
         self.write(&hello).await;
         self.read().await;
         let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });

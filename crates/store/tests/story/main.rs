@@ -8,5 +8,6 @@
 
 mod outbox;
 mod place;
+mod proposals;
 mod racing;
 mod work_queue;

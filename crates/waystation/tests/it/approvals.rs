@@ -210,7 +210,8 @@ fn a_wrong_passphrase_decides_nothing_slows_down_and_is_audited() {
 fn a_token_that_decides_is_issued_behind_the_passphrase() {
     let place = Place::new();
     let id = place.propose("one");
-    let words = "token issue --agent chief --role operator --scope relay:decide --scope threads:read";
+    let words =
+        "token issue --agent chief --role operator --scope relay:decide --scope threads:read";
     let ran = place.home.run(&words.split(' ').collect::<Vec<_>>());
     assert_ne!(ran.code, 0, "{}", ran.stdout);
     let input = json!({ "agent_id": "chief", "role": "operator", "scopes": ["relay:decide"] });
@@ -250,9 +251,8 @@ fn a_draft_is_changed_in_the_editor_shown_as_a_diff_and_sent_after_a_yes() {
     let sent = (&seen["state"], &seen["text"]);
     assert_eq!(sent, (&json!("edited"), &json!("The first line\nIt is broken")));
     let left = std::fs::read_dir(place.home.data()).unwrap();
-    let drafts = left.filter(|file| {
-        file.as_ref().unwrap().file_name().to_string_lossy().starts_with("draft-")
-    });
+    let drafts = left
+        .filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().starts_with("draft-"));
     assert_eq!(drafts.count(), 0, "no draft is left behind");
 }
 

@@ -48,6 +48,7 @@ mod tests {
             session_id: "s".to_owned(),
             scopes: protocol::Scopes::ALL,
             chats: protocol::chat::ChatGrant::None,
+            toolsets: None,
             jti: "j".to_owned(),
             iat: now,
             exp: now,

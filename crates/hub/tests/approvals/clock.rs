@@ -15,7 +15,9 @@ on_both! {
     somebody_is_reminded_a_few_times_and_no_more
 }
 
-fn passes(world: &World, ms: i64) {
+/// Time passes, after whatever is on its way has arrived: a sender that is away for hours is given up.
+async fn passes(world: &World, ms: i64) {
+    world.until_settled().await;
     world.hub.clock.advance_ms(ms);
     world.hub.hub.approvals.ring();
 }
@@ -29,14 +31,14 @@ fn quiet() -> Settings {
 async fn an_expired_proposal_is_not_denied_it_is_listed_and_can_be_decided(on: On) {
     let world = World::with(on, quiet()).await;
     let id = world.propose("patience").await;
-    passes(&world, 23 * HOUR_MS);
+    passes(&world, 23 * HOUR_MS).await;
     assert_eq!(world.state(&id).await, "waiting");
-    passes(&world, 2 * HOUR_MS);
+    passes(&world, 2 * HOUR_MS).await;
     world.eventually("it expires", async || world.state(&id).await == "expired").await;
     let open = world.hub.ok(&operator(), "list_proposals", json!({ "open_only": true })).await;
     assert_eq!(open["proposals"][0]["proposal_id"], json!(id));
     assert!(world.services.at("github").is_empty());
-    passes(&world, 100 * 24 * HOUR_MS);
+    passes(&world, 100 * 24 * HOUR_MS).await;
     // The button that was there from the beginning works still.
     assert_eq!(world.press(APPROVER, "approve", "").await, "ok".into());
     world.until_posted("github", 1).await;
@@ -48,15 +50,15 @@ async fn somebody_is_reminded_a_few_times_and_no_more(on: On) {
     let world = World::on(on).await;
     let id = world.propose("hello?").await;
     for reminders in 1..=3 {
-        passes(&world, 4 * HOUR_MS);
+        passes(&world, 4 * HOUR_MS).await;
         world
             .eventually("a reminder", async || {
                 world.proposal(&id).await["reminders"] == json!(reminders)
             })
             .await;
     }
-    passes(&world, 4 * HOUR_MS);
-    passes(&world, 9 * HOUR_MS);
+    passes(&world, 4 * HOUR_MS).await;
+    passes(&world, 9 * HOUR_MS).await;
     world.eventually("it expires", async || world.state(&id).await == "expired").await;
     assert_eq!(world.proposal(&id).await["reminders"], 3);
     world.until_posted("slack", 4).await;
@@ -78,7 +80,7 @@ async fn when_nobody_decided_in_time_others_are_asked_and_may_decide() {
     let id = world.propose("urgent").await;
     let answer = world.press("U2", "approve", "").await;
     assert!(refusal(&answer).contains("not among"), "not before: {answer:?}");
-    passes(&world, 25 * HOUR_MS);
+    passes(&world, 25 * HOUR_MS).await;
     world.until_posted("slack", 2).await;
     let asked = world.services.at("slack").pop().unwrap();
     assert_eq!(asked.action.address["page"], "chiefs");
@@ -100,11 +102,11 @@ async fn when_nobody_decided_in_time_others_are_asked_and_may_decide() {
 async fn a_new_draft_has_its_own_time() {
     let world = World::with(On::Sqlite, quiet()).await;
     let id = world.propose("first").await;
-    passes(&world, 25 * HOUR_MS);
+    passes(&world, 25 * HOUR_MS).await;
     world.eventually("it expires", async || world.state(&id).await == "expired").await;
     let revise = json!({ "proposal_id": id, "text": "second" });
     world.hub.ok(&crate::world::agent(), "revise_proposal", revise).await;
-    passes(&world, 23 * HOUR_MS);
+    passes(&world, 23 * HOUR_MS).await;
     assert_eq!(world.state(&id).await, "waiting");
     let input = json!({ "proposal_id": id, "version": 2, "decision": "approve" });
     world.hub.ok(&decider(), "decide_proposal", input).await;

@@ -72,13 +72,7 @@ impl Operation for IssueToken {
     async fn run(self, call: &Call) -> Result<IssueTokenOutput> {
         validate::name(&self.agent_id).field("agent_id")?;
         let role = self.role.unwrap_or(Role::Worker);
-        let scopes = match &self.scopes {
-            None => role.default_scopes(),
-            Some(names) => chosen_scopes(role, names)?,
-        };
-        if scopes.has(Scope::RelayDecide) {
-            require_terminal(call)?;
-        }
+        let scopes = given_scopes(call, role, self.scopes.as_deref())?;
         let ttl = chosen_ttl(self.ttl_seconds)?;
         let chats = match self.chats {
             Some(lists) => Some(chats::grant::resolved(call, lists).await?),
@@ -141,6 +135,18 @@ impl Operation for IssueToken {
     fn brief(output: &IssueTokenOutput) -> String {
         output.token.clone()
     }
+}
+
+/// The scopes that a token is given, if the caller may give them.
+fn given_scopes(call: &Call, role: Role, names: Option<&[String]>) -> Result<Scopes> {
+    let scopes = match names {
+        None => role.default_scopes(),
+        Some(names) => chosen_scopes(role, names)?,
+    };
+    if scopes.has(Scope::RelayDecide) {
+        require_terminal(call)?;
+    }
+    Ok(scopes)
 }
 
 /// Any program of the same user may call itself the operator; whoever gives away the right to decide

@@ -15,7 +15,9 @@ on_both! {
     somebody_is_reminded_a_few_times_and_no_more
 }
 
+/// Time passes, after whatever is on its way has arrived: a sender that is away for hours is given up.
 async fn passes(world: &World, ms: i64) {
+    world.until_settled().await;
     world.hub.clock.advance_ms(ms);
     world.hub.hub.approvals.ring();
 }

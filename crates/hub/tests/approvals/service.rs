@@ -96,7 +96,7 @@ struct Client {
     services: Arc<Services>,
 }
 
-fn map(value: Value) -> Map<String, Value> {
+fn map(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
@@ -132,7 +132,7 @@ impl Connector for Client {
 
     fn address_of(&self, url: &str) -> Option<Map<String, Value>> {
         let page = url.strip_prefix(&format!("https://{}.example/", self.service))?;
-        Some(map(json!({ "page": page })))
+        Some(map(&json!({ "page": page })))
     }
 
     fn render(&self, posting: &Posting) -> Result<Vec<Part>> {
@@ -147,7 +147,7 @@ impl Connector for Client {
             Ok(Receipt {
                 remote_id: format!("message:{number}"),
                 url: None,
-                address: map(json!({ "message": number })),
+                address: map(&json!({ "message": number })),
             })
         })
     }
@@ -187,7 +187,7 @@ fn inbound(service: &str, said: &Value, text: &str) -> Inbound {
         actor: Actor { id: "U9".to_owned(), name: "Eve".to_owned(), is_bot: false },
         text: text.to_owned(),
         url: Some(format!("https://{service}.example/{thread}")),
-        address: map(json!({ "page": thread })),
+        address: map(&json!({ "page": thread })),
         ..Inbound::default()
     }
 }

@@ -142,6 +142,18 @@ impl World {
         self.hub.ok(&decider(), "decide_proposal", input).await
     }
 
+    /// Waits until nothing is on its way.
+    pub(crate) async fn until_settled(&self) {
+        self.eventually("everything has arrived", async || {
+            let listed = self.hub.ok(&operator(), "list_outbox", json!({ "limit": 200 })).await;
+            let actions = listed["actions"].as_array().unwrap().clone();
+            actions
+                .iter()
+                .all(|action| action["state"] != "waiting" && action["state"] != "sending")
+        })
+        .await;
+    }
+
     /// Waits until so much arrived at a service.
     pub(crate) async fn until_posted(&self, service: &str, count: usize) {
         let what = format!("{count} postings at {service}");

@@ -681,7 +681,7 @@ async fn propose(hub: &TestHub, by: &Arc<Caller>, thread: &str, link: &str) -> S
         .write(move |tx| {
             let thread_row = tx.thread(id, &agent)?.unwrap().thread.row;
             let link_row = tx.link(&workspace, &link)?.unwrap().row;
-            let (key, channel) = (format!("quiet:{thread_row}"), "quiet".to_owned());
+            let (key, channel) = (format!("canary:{thread_row}"), "quiet".to_owned());
             let address = "{}".to_owned();
             let new =
                 store::RelayThreadRow { thread_row, link_row, key, channel, url: None, address };

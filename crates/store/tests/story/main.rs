@@ -9,6 +9,7 @@
 mod deliveries;
 mod outbox;
 mod place;
+mod proposals;
 mod racing;
 mod tool_calls;
 mod work_queue;

@@ -99,13 +99,13 @@ pub(super) fn decide(
         comment: deciding.comment.as_deref(),
     };
     let moved = proposal.decide(deciding.version, earlier.as_ref(), &deciding.decision, &said)?;
-    let Decided::Moved { step, leaves } = moved else {
+    let Decided::Moved(moved) = moved else {
         return Ok(Change::none(output(proposal.row(), false)));
     };
-    tx.insert_proposal_step(proposal.row().row, &step)?;
+    tx.insert_proposal_step(proposal.row().row, &moved.step)?;
     // Written before anything is queued: the outbox looks at what was decided.
     tx.update_proposal(proposal.row())?;
-    if let Some(action) = &leaves {
+    if let Some(action) = &moved.leaves {
         let outbox = send(tx, means, proposal.row(), action, deciding.now)?;
         ask::note_outbox(proposal.row_mut(), outbox);
     }

@@ -87,29 +87,25 @@ impl Operation for DecideProposal {
 }
 
 fn read(kind: Option<DecisionKind>, text: Option<String>) -> Result<Decision> {
-    let needed = |what: &'static str| {
-        text.clone().ok_or_else(|| Error::invalid_hint("text", "is missing", what))
-    };
-    match kind {
-        None => Err(Error::invalid_hint(
+    let missing = |what: &str| Err(Error::invalid_hint("text", "is missing", what));
+    match (kind, text) {
+        (None, _) => Err(Error::invalid_hint(
             "decision",
             "is missing",
             "approve, edit, respond or reject; a client that can ask its user may leave it out",
         )),
-        Some(DecisionKind::Edit) => Ok(Decision::Edit(needed("edit needs the text to be sent")?)),
-        Some(DecisionKind::Respond) => {
-            Ok(Decision::Respond(needed("respond needs a remark for the agent")?))
-        }
+        (Some(DecisionKind::Edit), Some(text)) => Ok(Decision::Edit(text)),
+        (Some(DecisionKind::Edit), None) => missing("edit needs the text to be sent"),
+        (Some(DecisionKind::Respond), Some(text)) => Ok(Decision::Respond(text)),
+        (Some(DecisionKind::Respond), None) => missing("respond needs a remark for the agent"),
+        (Some(DecisionKind::Approve), None) => Ok(Decision::Approve),
+        (Some(DecisionKind::Reject), None) => Ok(Decision::Reject),
         // Whoever gives a text with a plain yes expects it to be sent.
-        Some(DecisionKind::Approve | DecisionKind::Reject) if text.is_some() => {
-            Err(Error::invalid_hint(
-                "text",
-                "goes with edit and respond alone",
-                "edit sends another text; comment says something about your decision",
-            ))
-        }
-        Some(DecisionKind::Approve) => Ok(Decision::Approve),
-        Some(DecisionKind::Reject) => Ok(Decision::Reject),
+        (Some(DecisionKind::Approve | DecisionKind::Reject), Some(_)) => Err(Error::invalid_hint(
+            "text",
+            "goes with edit and respond alone",
+            "edit sends another text; comment says something about your decision",
+        )),
     }
 }
 

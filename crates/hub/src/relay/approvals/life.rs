@@ -135,16 +135,20 @@ impl From<Refused> for Error {
     }
 }
 
+/// How a decision moved a proposal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// What is entered among its steps.
+    pub step: ProposalStepRow,
+    /// What leaves, if anything does.
+    pub leaves: Option<Action>,
+}
+
 /// What a decision did.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decided {
-    /// It moved; the step says how, and the action is what leaves, if anything does.
-    Moved {
-        /// What is entered among its steps.
-        step: ProposalStepRow,
-        /// What leaves.
-        leaves: Option<Action>,
-    },
+    /// It moved.
+    Moved(Box<Moved>),
     /// The same human had decided the same about the same draft.
     Repeated,
 }
@@ -244,7 +248,7 @@ impl Proposal {
         row.remind = Some(said.at);
         let action = leaves.as_ref().map(|_| row.action.clone());
         let step = self.step(decision.step(), said.by, said.at, action, comment);
-        Ok(Decided::Moved { step, leaves })
+        Ok(Decided::Moved(Box::new(Moved { step, leaves })))
     }
 
     /// An edit that changes nothing approves what is there.
@@ -443,7 +447,8 @@ mod tests {
         for decision in decisions() {
             let mut proposal = waiting("draft");
             let decided = proposal.decide(1, None, &decision, &said("ana")).unwrap();
-            let Decided::Moved { leaves, .. } = decided else { panic!("it moved") };
+            let Decided::Moved(moved) = decided else { panic!("it moved") };
+            let leaves = moved.leaves;
             let is_yes = matches!(decision, Decision::Approve | Decision::Edit(_));
             assert_eq!(leaves.is_some(), is_yes);
             if let Some(action) = leaves {

@@ -7,6 +7,7 @@ use protocol::limits::relay as limits;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
+use crate::error::{Error, Result};
 use crate::hub::Hub;
 
 /// Where it is remembered how far the bytes are gone.
@@ -18,7 +19,7 @@ pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
     while !stop.is_cancelled() {
         match sweep(&hub, &stop).await {
             Ok(()) => has_failed = false,
-            Err(StoreError::Closed | StoreError::Failed) => return,
+            Err(Error::Store(StoreError::Closed | StoreError::Failed)) => return,
             Err(error) => {
                 // Said once, however often it is tried again.
                 if !has_failed {
@@ -35,14 +36,14 @@ pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
 }
 
 /// Forgets everything that is due, in portions, so that nobody else has to wait for long.
-async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<(), StoreError> {
+async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
     let now = hub.now();
     let intake = &hub.settings.relay.intake;
     let (bodies, keys) = (now.plus_ms(-intake.body_ms), now.plus_ms(-intake.key_ms));
     let mut is_more = true;
     while is_more && !stop.is_cancelled() {
         // Looking costs nobody anything; only what has something to forget goes to the writer.
-        let oldest = hub.store.read(|tx| Ok::<_, StoreError>(tx.oldest_delivery()?)).await?;
+        let oldest = hub.store.read(|tx| Ok::<_, Error>(tx.oldest_delivery()?)).await?;
         let Some(oldest) = oldest else { return Ok(()) };
         if oldest >= bodies && oldest >= keys {
             return Ok(());
@@ -56,7 +57,7 @@ async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<(), StoreErro
                     tx.set_fact(CURSOR, &upto.to_string())?;
                 }
                 let forgotten = tx.forget_deliveries(keys, limits::DELIVERY_SWEEP_MAX)?;
-                Ok::<_, StoreError>(upto > after || forgotten > 0)
+                Ok::<_, Error>(upto > after || forgotten > 0)
             })
             .await?;
     }

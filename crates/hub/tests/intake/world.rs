@@ -91,7 +91,7 @@ pub(crate) async fn only_thread(hub: &TestHub) -> Vec<Value> {
 
 /// How much work there is, by the queue.
 pub(crate) async fn work(hub: &TestHub) -> Vec<(String, String, i64)> {
-    let depths = hub.hub.store.read(|tx| Ok::<_, store::StoreError>(tx.work_depths()?)).await;
+    let depths = hub.hub.store.read(|tx| Ok::<_, waystation_hub::Error>(tx.work_depths()?)).await;
     let depths = depths.unwrap().into_iter();
     depths.map(|depth| (depth.queue, depth.state.name().to_owned(), depth.count)).collect()
 }

@@ -44,6 +44,15 @@ async fn taken(place: &Place, transport: u8, semantic: Option<u8>, ms: i64) -> i
     place.write(move |tx| take(tx, id, (transport, semantic), (at(ms), Some((1, 1))))).await
 }
 
+async fn oldest(place: &Place) -> Option<Timestamp> {
+    place
+        .write(|tx| {
+            let oldest = tx.oldest_delivery()?;
+            Ok(oldest)
+        })
+        .await
+}
+
 async fn a_delivery_is_known_again_by_either_key(place: Place) {
     assert_eq!(taken(&place, 1, Some(100), 0).await, 1);
     assert_eq!(taken(&place, 1, Some(100), 1).await, 2, "the same delivery");
@@ -132,7 +141,7 @@ async fn what_is_old_is_forgotten_portion_by_portion(place: Place) {
     for number in 0..5 {
         assert_eq!(taken(&place, number, None, i64::from(number) * 1_000).await, 1);
     }
-    assert_eq!(place.write(|tx| Ok(tx.oldest_delivery()?)).await, Some(at(0)));
+    assert_eq!(oldest(&place).await, Some(at(0)));
     let first = place.write(|tx| tx.forget_bodies(0, at(2_500), 2)).await;
     let second = place.write(move |tx| tx.forget_bodies(first, at(2_500), 2)).await;
     let third = place.write(move |tx| tx.forget_bodies(second, at(2_500), 2)).await;
@@ -148,7 +157,7 @@ async fn what_is_old_is_forgotten_portion_by_portion(place: Place) {
     assert_eq!(place.write(|tx| tx.forget_deliveries(at(2_500), 2)).await, 0);
     assert_eq!(kept().await, [true, true]);
     assert_eq!(place.write(|tx| tx.purge_deliveries(LINK, 10)).await, 2);
-    assert_eq!(place.write(|tx| Ok(tx.oldest_delivery()?)).await, None);
+    assert_eq!(oldest(&place).await, None);
     place.close().await;
 }
 

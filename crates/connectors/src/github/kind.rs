@@ -37,7 +37,8 @@ const FIELDS: &[Field] = &[
     Field {
         name: "private_key",
         prompt: "Private key of the app",
-        help: "The whole .pem file that GitHub gives you under General, Private keys.",
+        help: "The whole .pem file that GitHub gives you under General, Private keys, on one line: \
+               `tr '\\n' ' ' < key.pem`.",
         default: Some(""),
         is_secret: true,
     },
@@ -78,7 +79,9 @@ GitHub calls the hub when something happens; the hub answers with comments. A Gi
 4. Subscribe to events: Issues, Issue comment, Pull request, Pull request review, Pull request review
    comment, Pull request review thread, Check run, Workflow run, Push, Discussion, Discussion comment,
    Release. More is welcome: nothing is refused.
-5. Create the app. Its Client ID is `app_id`. Generate a private key: the file is `private_key`.
+5. Create the app. Its Client ID is `app_id`. Generate a private key: the file is `private_key`. It is
+   asked for on one line, so pipe it in:
+   tr '\\n' ' ' < key.pem | waystation link add github --secret-stdin private_key …
 6. Install App: choose the repositories. The number at the end of that page's address is
    `installation_id`.
 

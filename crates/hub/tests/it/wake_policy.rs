@@ -252,7 +252,8 @@ async fn agents_that_talk_to_each_other_are_left_alone_until_a_human_speaks(on: 
     looked(&hub).await;
     assert_eq!(wakes_of(&hub, "reviewer").await.len(), 2, "which is said once");
     let listed = hub.ok(&operator(), "list_agents", json!({})).await;
-    let seen = listed["agents"].as_array().unwrap().iter().find(|one| one["agent_id"] == "reviewer");
+    let seen =
+        listed["agents"].as_array().unwrap().iter().find(|one| one["agent_id"] == "reviewer");
     let last = &seen.unwrap()["last_wake"];
     assert_eq!((&last["state"], &last["why"]), (&json!("cancelled"), &json!("loop_breaker")));
     assert_eq!(last["thread_id"], thread.as_str());

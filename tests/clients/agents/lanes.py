@@ -102,13 +102,13 @@ def elsewhere(hub: Place, there: Place, process: subprocess.Popen) -> None:
     check(hub, hub.until_read(thread, 2), farcodex={"codex_socket"}, farclaude={"claude_rewake"})
     process.send_signal(signal.SIGKILL)
     process.wait()
-    # Nobody there notices: what is typed is shown, letter by letter.
+    # Nobody there notices: what is typed is shown. Programs draw only what is new, so one sign must do.
     for agent in ("farcodex", "farclaude"):
         terminal = there.terminals[agent]
         begin = len(terminal.text())
-        terminal.type("unplugged")
-        until(f"{agent} shows what is typed", 20, lambda: "unplugged" in "".join(terminal.text()[begin:].split()))
-        terminal.press(b"\x7f" * len("unplugged"))
+        terminal.type("^^^")
+        until(f"{agent} shows what is typed", 30, lambda: "^" in terminal.text()[begin:])
+        terminal.press(b"\x7f" * 3)
     hub.start_hub(hub.url.removeprefix("https://"))
     again = hub.post(thread, "are you still there?")
     check(hub, hub.until_read(thread, 2, again), farcodex={"codex_socket"}, farclaude={"claude_rewake"})

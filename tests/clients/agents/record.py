@@ -163,7 +163,8 @@ def tell(recorder: Recorder, env: dict[str, str]) -> None:
     begin = recorder.type("shell", doctor)
     recorder.wait("shell", "[y/N]", 30, begin)
     recorder.answer("shell", "y")
-    recorder.wait_prompt("shell", 120, begin)
+    said = recorder.wait_prompt("shell", 120, begin)
+    assert said.count("it was woken just now") == 2, said
     recorder.hold(4)
     time.sleep(0.5)
     for name, title in (("coder", "terminal 3"), ("reviewer", "terminal 4")):
@@ -191,7 +192,7 @@ def tell(recorder: Recorder, env: dict[str, str]) -> None:
     until("the thread is resolved", 180, lambda: call(env, "get_thread", thread_id=thread)["status"] == "resolved")
     until("every wake has ended", 60, lambda: not call(env, "list_wakes", thread_id=thread, open_only=True)["wakes"])
     time.sleep(1.5)
-    recorder.open("end", "terminal 6", FULL, 88)
+    recorder.open("end", "terminal 6", FULL, 80)
     recorder.hold(2)
     recorder.view("end")
     begin = recorder.type("end", re.sub(r"th_[0-9A-Z]+", thread, show))

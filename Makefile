@@ -19,7 +19,7 @@ LOCKED :=
 TIDY := tidy
 endif
 
-.PHONY: help build run test check tidy bench deps deps-clients
+.PHONY: help build run test check tidy bench recording deps deps-clients
 
 ## build: compile the program and everything beside it
 build:
@@ -54,6 +54,12 @@ bench: .cache/venv/peers-fetched .cache/agents/fetched
 	scripts/need bench
 	cargo build --release $(LOCKED) --package waystation
 	cargo run --release $(LOCKED) --package bench -- $(ARGS)
+
+## recording: record the README's three minutes anew, with the real agents and a model that thinks nothing
+recording: .cache/agents/fetched
+	cargo build --quiet $(LOCKED) --package waystation --package waystation-testkit --package xtask --bins
+	python3 tests/clients/agents/record.py target/debug target/recording.json
+	cargo xtask recording target/recording.json docs/recordings/review
 
 ## deps: install the Debian packages that tests need and the machine lacks
 deps:

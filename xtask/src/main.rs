@@ -1,4 +1,5 @@
-//! Tasks of the repository itself. `cargo xtask tidy` checks the house rules no compiler knows.
+//! Tasks of the repository itself. `cargo xtask tidy` checks the house rules no compiler knows, and
+//! `cargo xtask recording` makes a picture of what terminals showed.
 
 #![forbid(unsafe_code)]
 
@@ -9,6 +10,8 @@ mod http_types;
 mod lexer;
 mod machine_paths;
 mod module_docs;
+mod recording;
+mod recording_fresh;
 mod sql;
 mod todo;
 mod tree;
@@ -16,6 +19,7 @@ mod unsafe_code;
 mod violation;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use tree::Tree;
@@ -25,7 +29,7 @@ use violation::Violation;
 type Check = fn(&Tree) -> anyhow::Result<Vec<Violation>>;
 
 /// Every check `tidy` makes.
-const CHECKS: [Check; 9] = [
+const CHECKS: [Check; 10] = [
     file_length::check,
     module_docs::check,
     sql::check,
@@ -35,13 +39,26 @@ const CHECKS: [Check; 9] = [
     todo::check,
     machine_paths::check,
     docs_fresh::check,
+    recording_fresh::check,
 ];
 
 fn main() -> anyhow::Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["tidy"] => tidy(),
-        _ => anyhow::bail!("usage: cargo xtask tidy"),
+        ["recording", recorded, name] => {
+            recording::make(Path::new(recorded), Path::new(name))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ["recording", recorded, "at", second] => {
+            let shown = recording::shown(Path::new(recorded), second.parse()?)?;
+            writeln!(std::io::stdout(), "{shown}")?;
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => anyhow::bail!(
+            "usage: cargo xtask tidy\n       cargo xtask recording RECORDED NAME\n       \
+             cargo xtask recording RECORDED at SECOND"
+        ),
     }
 }
 

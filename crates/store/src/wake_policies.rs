@@ -99,6 +99,17 @@ impl Tx<'_> {
         Ok(newest.flatten().unwrap_or(0))
     }
 
+    /// Why the wake of an agent about the newest message of a thread waits or ended, if it says so.
+    pub fn newest_why(&mut self, thread_row: i64, agent: &str) -> Result<Option<String>> {
+        let why = self.query_one(
+            "SELECT why FROM wake WHERE thread = ?1 AND agent = ?2
+             ORDER BY through_seq DESC, id DESC LIMIT 1",
+            &[thread_row.into(), agent.into()],
+            |row| row.opt_text(0),
+        )?;
+        Ok(why.flatten())
+    }
+
     /// Whether there is anybody in any workspace who could be woken.
     pub fn is_anyone_wakeable(&mut self) -> Result<bool> {
         let found = self.query_one(

@@ -1,8 +1,9 @@
 //! Whether the human at a terminal has something half typed.
 //!
-//! Only what is certain empties the line: Enter, Ctrl-C, or taking back exactly what was typed.
-//! Whoever used a key that can fill the line from elsewhere, such as an arrow, has a draft until it
-//! is sent.
+//! A draft is text that stands on the line. Only what is certain empties it: Enter, Ctrl-C, or taking
+//! back exactly what was typed. Whoever used a key that can fill the line from elsewhere, such as an
+//! arrow, has a draft until it is sent. Escape on an empty line writes nothing: it stops a turn or
+//! closes a dialog, and the screen says what stands there then.
 
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,8 @@ use crate::limits::DRAFT_CHARS_MAX;
 pub enum Draft {
     /// It is empty.
     No,
-    /// Enter was pressed where it may have completed a word instead of sending the line; a look at
-    /// the screen decides.
+    /// Enter was pressed where it may have completed a word instead of sending the line, or Escape on
+    /// an empty one; a look at the screen decides.
     Perhaps,
     /// There is something on it, or may be.
     Yes,
@@ -28,6 +29,8 @@ enum Line {
     Letters(usize),
     /// Sent, or completed.
     Doubtful,
+    /// Escape was pressed on an empty line.
+    Escaped,
     /// Something.
     Something,
 }
@@ -74,7 +77,7 @@ impl Tracker {
         }
         match self.line {
             Line::Empty => Draft::No,
-            Line::Doubtful => Draft::Perhaps,
+            Line::Doubtful | Line::Escaped => Draft::Perhaps,
             Line::Letters(_) | Line::Something => Draft::Yes,
         }
     }
@@ -121,8 +124,9 @@ impl Tracker {
                     _ => Line::Something,
                 }
             }
-            // Nobody knows what stands on a line that came from elsewhere.
-            (Key::Enter, Line::Something) => {
+            // Nobody knows what stands on a line that came from elsewhere, nor what Escape had opened:
+            // some programs choose an earlier line with it, and Enter takes that up.
+            (Key::Enter, Line::Something | Line::Escaped) => {
                 self.completes = false;
                 Line::Doubtful
             }
@@ -139,6 +143,9 @@ impl Tracker {
                 Line::Empty
             }
             (Key::Backspace, Line::Letters(count)) => Line::Letters(count - 1),
+            // Letters that follow may be commands: then it is no longer known what they made.
+            (Key::Escape, Line::Empty | Line::Doubtful | Line::Escaped)
+            | (Key::Backspace | Key::Control('u'), Line::Escaped) => Line::Escaped,
             // The first takes nothing at the end of a line, and ends the program on an empty one; the
             // others stop the program or its output, or paint it anew.
             (Key::Control('d'), line @ (Line::Empty | Line::Letters(_)))

@@ -17,7 +17,9 @@ pub enum Key {
     Control(char),
     /// A character of a paste.
     Pasted,
-    /// Any other key: arrows, Escape, Tab, functions, Alt with something.
+    /// Escape, alone.
+    Escape,
+    /// Any other key: arrows, Tab, functions, Alt with something.
     Other,
     /// The terminal's own words: answers, focus, mouse, released keys.
     Report,
@@ -92,7 +94,7 @@ impl Keys {
             self.last_byte.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
         if self.state == State::Escape && waited >= ESCAPE_PATIENCE {
             self.state = State::Ground;
-            return Some(if self.in_paste { Key::Pasted } else { Key::Other });
+            return Some(if self.in_paste { Key::Pasted } else { Key::Escape });
         }
         None
     }
@@ -170,7 +172,7 @@ impl Keys {
             b'[' => self.go(State::Sequence),
             b'O' => self.go(State::Single),
             b']' | b'P' | b'_' | b'^' | b'X' => self.go(State::Text),
-            0x1b => Some(if self.in_paste { Key::Pasted } else { Key::Other }),
+            0x1b => Some(if self.in_paste { Key::Pasted } else { Key::Escape }),
             _ => Some(self.end(Key::Other)),
         }
     }
@@ -242,6 +244,7 @@ fn modern_key(code: &str, modifiers: &str) -> Key {
     let modifiers = modifiers.parse::<u32>().unwrap_or(1).saturating_sub(1) & 0x3f;
     match (code, modifiers) {
         (Some(13), 0) => Key::Enter,
+        (Some(27), 0) => Key::Escape,
         (Some(127 | 8), 0) => Key::Backspace,
         // Shift, Control and their kin, pressed alone.
         (Some(57_441..=57_454 | 57_358..=57_360), _) => Key::Report,

@@ -126,7 +126,10 @@ pub enum Outcome {
         lane: Lane,
     },
     /// No new session came about; nothing was sent.
-    NotStarted,
+    NotStarted {
+        /// Why there is no use in trying again, where that is known.
+        why: Option<&'static str>,
+    },
     /// The records say whether the notice arrived, or cannot tell.
     Arrival(Option<bool>),
 }
@@ -145,6 +148,8 @@ pub struct Ladder {
     /// Lanes that refused for now, each once.
     refusals: Vec<Refusal>,
     is_start_tried: bool,
+    /// Why no session can be started at all.
+    no_start: Option<&'static str>,
 }
 
 #[derive(Clone, Debug)]
@@ -168,6 +173,7 @@ impl Ladder {
             closed: Vec::new(),
             refusals: Vec::new(),
             is_start_tried: false,
+            no_start: None,
         }
     }
 
@@ -225,7 +231,10 @@ impl Ladder {
                 self.closed.push((session, lane));
                 self.unproven = Some(lane);
             }
-            Outcome::NotStarted => self.is_start_tried = true,
+            Outcome::NotStarted { why } => {
+                self.is_start_tried = true;
+                self.no_start = why;
+            }
             Outcome::Arrival(Some(false)) => {
                 self.unproven = None;
                 (self.asked_since_ms, self.ask_again_ms) = (None, None);
@@ -327,8 +336,11 @@ impl Ladder {
         if self.terms.may_start && !self.is_start_tried {
             return Step::StartNew;
         }
-        let has_tried = !self.closed.is_empty() || !self.refusals.is_empty() || self.is_start_tried;
-        if has_tried {
+        let has_tried = !self.closed.is_empty() || !self.refusals.is_empty();
+        if let (Some(reason), false) = (self.no_start, has_tried) {
+            return Step::Fail { reason, is_final: true };
+        }
+        if has_tried || self.is_start_tried {
             return Step::Fail { reason: "lanes_failed", is_final: false };
         }
         let reason = match (could_resume, sessions.is_empty()) {

@@ -204,18 +204,35 @@ fn a_word_that_enter_may_have_completed_leaves_a_doubt() {
 }
 
 #[test]
-fn escape_alone_is_a_key_and_its_beginning_is_half_of_one() {
-    let now = Instant::now();
+fn escape_on_an_empty_line_writes_nothing_and_its_beginning_is_half_a_key() {
+    let at = |seconds| Instant::now() + Duration::from_secs(seconds);
     let mut tracker = Tracker::default();
+    let now = at(0);
     tracker.take(b"\x1b", now);
     assert_eq!(tracker.draft(now), Draft::Yes, "something may follow");
-    assert_eq!(
-        tracker.draft(now + Duration::from_secs(1)),
-        Draft::Yes,
-        "it may have filled the line"
-    );
-    tracker.take(b"\r", now + Duration::from_secs(2));
-    assert_eq!(tracker.draft(now + Duration::from_secs(2)), Draft::Perhaps);
-    tracker.take(b"\x03", now + Duration::from_secs(3));
-    assert_eq!(tracker.draft(now + Duration::from_secs(3)), Draft::No);
+    assert_eq!(tracker.draft(at(1)), Draft::Perhaps, "the screen says what it did");
+    assert!(tracker.last_key().is_some(), "a human is there all the same");
+    for key in [b"\x1b".as_slice(), b"\x1b[27u", b"\x7f"] {
+        tracker.take(key, at(2));
+        assert_eq!(tracker.draft(at(3)), Draft::Perhaps, "{key:?}");
+    }
+    tracker.take(b"\r", at(4));
+    assert_eq!(tracker.draft(at(4)), Draft::Perhaps, "Enter may have taken an earlier line up");
+    tracker.take(b"\x03", at(5));
+    assert_eq!(tracker.draft(at(5)), Draft::No);
+}
+
+#[test]
+fn escape_empties_no_line_and_what_is_typed_after_it_is_a_draft() {
+    let at = |seconds| Instant::now() + Duration::from_secs(seconds);
+    let mut tracker = Tracker::default();
+    tracker.take(b"half a line", at(0));
+    tracker.take(b"\x1b", at(1));
+    assert_eq!(tracker.draft(at(2)), Draft::Yes);
+    tracker.take(b"\x03", at(3));
+    tracker.take(b"\x1b", at(4));
+    tracker.take(b"u", at(5));
+    assert_eq!(tracker.draft(at(5)), Draft::Yes, "it may have brought an earlier line back");
+    tracker.take(b"\x7f", at(6));
+    assert_eq!(tracker.draft(at(6)), Draft::Yes, "taking it back proves nothing then");
 }

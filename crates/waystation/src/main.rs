@@ -13,6 +13,7 @@ mod owner;
 mod paint;
 mod paths;
 mod reach;
+mod recipe;
 mod surroundings;
 mod table;
 

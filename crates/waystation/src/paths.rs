@@ -11,6 +11,9 @@ use protocol::id::Uid;
 use crate::cli::Global;
 use crate::config::{Config, Environment};
 
+/// The folder of logs, among those of sessions.
+pub(crate) const LOGS: &str = "logs";
+
 /// A data folder and the configuration that goes with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -116,6 +119,11 @@ impl Place {
     /// Where the folders of running sessions are.
     pub(crate) fn run_folders(&self) -> PathBuf {
         self.folder.join("run")
+    }
+
+    /// Where processes that the host starts write to.
+    pub(crate) fn logs_folder(&self) -> PathBuf {
+        self.run_folders().join(LOGS)
     }
 
     /// What agentd was last started with; the folder is its own where this is there.

@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -40,7 +41,9 @@ def until(what: str, seconds: float, question):
 
 
 class Place:
-    def __init__(self, programs: pathlib.Path, script: pathlib.Path) -> None:
+    """A machine: its data folder, its agents' home, and what runs there."""
+
+    def __init__(self, programs: pathlib.Path, script: pathlib.Path | None = None, model: "Place | None" = None) -> None:
         self.programs = programs
         self.holder = tempfile.TemporaryDirectory(prefix="waystation-wake-", ignore_cleanup_errors=True)
         self.folder = pathlib.Path(self.holder.name).resolve()
@@ -48,13 +51,15 @@ class Place:
         self.data.mkdir(mode=0o700)
         quoted = {name: json.dumps(str(AGENTS / name)) for name in ("codex", "claude")}
         (self.data / "config.toml").write_text(CONFIG.format(**quoted))
-        self.journal = self.folder / "journal.jsonl"
+        self.journal = model.journal if model else self.folder / "journal.jsonl"
         self.processes: list[subprocess.Popen] = []
         self.terminals: dict[str, Terminal] = {}
         path = f"{AGENTS}:{programs}:/usr/local/bin:/usr/bin:/bin"
         self.env = {"PATH": path, "TERM": "xterm-256color", "LANG": "C.UTF-8", "WAYSTATION_DATA": str(self.data)}
-        model = self.start([programs / "fake-model", script, self.journal])
-        self.model = model.stdout.readline().strip()
+        if model:
+            self.model = model.model
+        else:
+            self.model = self.start([programs / "fake-model", script, self.journal]).stdout.readline().strip()
 
     def start(self, command: list) -> subprocess.Popen:
         log = open(self.folder / "log", "ab")
@@ -62,21 +67,49 @@ class Place:
         self.processes.append(process)
         return process
 
-    def start_hub(self) -> subprocess.Popen:
-        hub = self.start([self.programs / "waystation", "--data", self.data, "up", "--listen", "127.0.0.1:0"])
+    def start_hub(self, listen: str = "127.0.0.1:0") -> subprocess.Popen:
+        hub = self.start([self.programs / "waystation", "--data", self.data, "up", "--listen", listen])
         for line in hub.stdout:
+            if line.split()[:1] == ["MCP"]:
+                self.url = line.split()[1].removesuffix("/mcp")
             if "Stop with" in line:
                 return hub
         raise AssertionError((self.folder / "log").read_text())
 
-    def command(self, *words: str) -> str:
-        """Runs the program as the person."""
-        done = subprocess.run([self.programs / "waystation", *words], env=self.env, capture_output=True, text=True, timeout=60)
+    def attempt(self, *words: str, cwd: pathlib.Path | None = None, **env: str) -> subprocess.CompletedProcess:
+        """Runs the program as the person, whatever comes of it."""
+        command = [self.programs / "waystation", *words]
+        return subprocess.run(command, env=self.env | env, cwd=cwd, capture_output=True, text=True, timeout=60)
+
+    def command(self, *words: str, **more) -> str:
+        """Runs the program as the person; it must succeed."""
+        done = self.attempt(*words, **more)
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout
 
     def call(self, operation: str, **fields):
         return json.loads(self.command("--json", "call", operation, json.dumps(fields)))
+
+    def open(self, *agents: str) -> str:
+        """A thread with these."""
+        return self.call("create_thread", title="A thread", participants=list(agents))["thread_id"]
+
+    def post(self, thread: str, body: str = "please look") -> int:
+        """Says something in a thread; which message that is."""
+        return self.call("post_message", thread_id=thread, body=body)["seq"]
+
+    def wakes(self, thread: str) -> list[dict]:
+        return self.call("list_wakes", thread_id=thread, limit=50)["wakes"]
+
+    def until_read(self, thread: str, agents: int, seq: int = 1, seconds: float = 60) -> dict[str, dict]:
+        """Waits until so many agents have read a message; how each was woken last."""
+
+        def question():
+            last = {wake["agent_id"]: wake for wake in reversed(self.wakes(thread))}
+            is_read = lambda wake: wake["state"] == "read" and wake["through_seq"] >= seq
+            return last if len(last) == agents and all(map(is_read, last.values())) else None
+
+        return until(f"{thread} is read", seconds, question)
 
     def move_in(self, agent: str, cli: str) -> None:
         """Lets an agent's CLI know the model and the hub, in the one home of this place."""
@@ -87,7 +120,10 @@ class Place:
 
     def run(self, agent: str, *words: str) -> Terminal:
         """Starts an agent's CLI under supervision, with a terminal in front of it."""
-        command = [str(self.programs / "waystation"), "run", agent, "--", *words]
+        return self.show(agent, [str(self.programs / "waystation"), "run", agent, "--", *words])
+
+    def show(self, agent: str, command: list[str]) -> Terminal:
+        """Starts a program in an agent's folder, with a terminal in front of it."""
         terminal = Terminal(command, self.env, str(self.folder / agent))
         self.terminals[agent] = terminal
         return terminal
@@ -108,6 +144,15 @@ class Place:
     def heard(self) -> list[dict]:
         lines = self.journal.read_text().splitlines() if self.journal.exists() else []
         return [json.loads(line) for line in lines]
+
+    def explain(self) -> None:
+        """Says all there is to know about what went wrong."""
+        for name in ("list_wakes", "list_sessions"):
+            done = self.attempt("--json", "call", name, "{}")
+            print(f"--- {name}\n{done.stdout}{done.stderr}", file=sys.stderr)
+        for agent, terminal in self.terminals.items():
+            print(f"--- {agent}'s terminal\n{terminal.text()[-1500:]}", file=sys.stderr)
+        print(f"--- log\n{(self.folder / 'log').read_text()[-4000:]}", file=sys.stderr)
 
     def close(self) -> None:
         for terminal in self.terminals.values():

@@ -28,6 +28,21 @@ def events_of(place: Place, thread: str) -> list[str]:
     return [message.get("metadata", {}).get("event_type", message["kind"]) for message in messages]
 
 
+def check_escape(place: Place) -> None:
+    """An Escape on an empty line is a key, and no draft."""
+
+    def human(agent: str) -> dict:
+        sessions = place.call("list_sessions")["sessions"]
+        return next(session["human_input"] for session in sessions if session["agent_id"] == agent)
+
+    before = {agent: human(agent).get("last_key_at", "") for agent in place.terminals}
+    for terminal in place.terminals.values():
+        terminal.press(b"\x1b")
+    for agent in place.terminals:
+        until(f"{agent}'s key is known", 20, lambda: human(agent).get("last_key_at", "") > before[agent])
+        until(f"{agent}'s line is empty", 20, lambda: not human(agent)["draft"])
+
+
 def review(place: Place) -> str:
     """Opens the thread, lets the agents work, and waits until they are through."""
     thread = place.call("create_thread", title=f"Profile mapper {WORD}", participants=["coder", "reviewer"])["thread_id"]
@@ -99,16 +114,13 @@ def main() -> None:
         place.trust_hooks("coder")
         for agent in ("coder", "reviewer"):
             until(f"{agent} has nothing to do", 60, lambda: place.is_idle(agent))
+        check_escape(place)
         thread = review(place)
         check_thread(place, thread)
         check_wakes(place, thread)
         check_hostile(place)
     except BaseException:
-        for name in ("list_wakes", "list_sessions"):
-            print(f"--- {name}\n{json.dumps(place.call(name), indent=1)}", file=sys.stderr)
-        for agent, terminal in place.terminals.items():
-            print(f"--- {agent}'s terminal\n{terminal.text()[-1500:]}", file=sys.stderr)
-        print(f"--- log\n{(place.folder / 'log').read_text()[-4000:]}", file=sys.stderr)
+        place.explain()
         raise
     finally:
         place.close()

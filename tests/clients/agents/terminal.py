@@ -24,13 +24,15 @@ QUESTIONS = [
 class Terminal:
     """A program with a terminal of its own."""
 
-    def __init__(self, command: list[str], env: dict[str, str], cwd: str) -> None:
+    def __init__(self, command: list[str], env: dict[str, str], cwd: str, *, size=(40, 120), heard=None) -> None:
+        """`size` is rows and columns; `heard` is called with whatever the program writes."""
         self.output = bytearray()
+        self.heard = heard
         self.process, self.side = pty.fork()
         if self.process == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
             os.chdir(cwd)
             os.execvpe(command[0], command, env)
-        fcntl.ioctl(self.side, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 
@@ -45,6 +47,8 @@ class Terminal:
             if not data:
                 return
             self.output += data
+            if self.heard:
+                self.heard(data)
             # The last bytes may be the beginning of a question.
             window = bytes(self.output[answered:])
             questions = [(m.end(), answer) for ask, answer in QUESTIONS for m in ask.finditer(window)]

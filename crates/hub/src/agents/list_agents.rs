@@ -1,24 +1,39 @@
 //! Seeing who can be reached, and how that last went.
 
-use protocol::{Scope, SessionStatus, Timestamp, WakeId, WakeState, limits};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use protocol::{Scope, SessionStatus, ThreadId, Timestamp, WakeId, WakeState, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Tx, WakeFilter, WakeRow};
 
 use super::view;
 use crate::call::Call;
-use crate::error::Result;
-use crate::operation::{Effect, Operation, Route};
+use crate::error::{Error, Result};
+use crate::operation::{Effect, Operation, Quota, Route};
 use crate::threads::rules;
+use crate::wakes::pause::Pause;
+
+/// How often whoever waits looks by itself.
+const LOOK_EVERY_MS: i64 = 2_000;
+/// Between two looks.
+const REST: Duration = Duration::from_millis(50);
 
 /// List the agents of your workspace: what each is doing, how much it has not read, and how it was last
-/// woken.
+/// woken. With `unless` and `wait_ms` it waits until something of that has changed.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListAgents {
     /// How many, default 50, at most 200.
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     limit: Option<u32>,
+    /// The `version` of the answer you have: with `wait_ms`, the next one comes when it is another.
+    #[schemars(length(max = limits::NAME_CHARS_MAX))]
+    unless: Option<String>,
+    /// Milliseconds to wait for that, at most 55000.
+    #[schemars(range(max = limits::WAIT_MS_MAX))]
+    wait_ms: Option<u64>,
 }
 
 /// Agents, in the order of their names.
@@ -28,6 +43,8 @@ pub struct ListAgentsOutput {
     agents: Vec<AgentView>,
     /// Whether there are more than were asked for.
     truncated: bool,
+    /// Pass this as `unless` to wait for the next change.
+    version: String,
 }
 
 /// One agent.
@@ -66,6 +83,8 @@ struct AgentView {
 struct LastWake {
     /// The wake.
     wake_id: WakeId,
+    /// The thread it was about.
+    thread_id: ThreadId,
     /// How far it came.
     state: WakeState,
     /// The lane it took.
@@ -76,6 +95,9 @@ struct LastWake {
     /// Why it waits, failed or ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    /// While it waits: not before then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due_at: Option<Timestamp>,
     /// How long it took from the request to the turn, or to the program, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     latency_ms: Option<i64>,
@@ -88,24 +110,34 @@ impl Operation for ListAgents {
     const EFFECT: Effect = Effect::Read;
     // Few models have a need of it, and their list of tools is short; those who do ask for the set.
     const TOOLSET: &'static str = "wakes";
+    const QUOTA: Quota = Quota::Waits;
     type Output = ListAgentsOutput;
 
     async fn run(self, call: &Call) -> Result<ListAgentsOutput> {
         let limit = rules::page_size(self.limit)?;
-        let workspace = call.caller().workspace_id.clone();
-        let now = call.now();
-        let fresh_since = now.plus_ms(-call.hub.settings.session_fresh_ms);
-        call.read(move |tx| {
-            let mut names = tx.agents(&workspace, limit + 1)?;
-            let truncated = names.len() > limit;
-            names.truncate(limit);
-            let mut agents = Vec::with_capacity(names.len());
-            for agent in names {
-                agents.push(look(tx, &workspace, agent, (now, fresh_since))?);
+        let wait_ms = self.wait_ms.unwrap_or(0);
+        if wait_ms > limits::WAIT_MS_MAX {
+            let reason = format_args!("must be at most {}", limits::WAIT_MS_MAX);
+            return Err(Error::invalid("wait_ms", reason));
+        }
+        if let Some(known) = &self.unless {
+            let is_short = known.chars().count() <= limits::NAME_CHARS_MAX;
+            let reason = format_args!("must have at most {} characters", limits::NAME_CHARS_MAX);
+            is_short.then_some(()).ok_or_else(|| Error::invalid("unless", reason))?;
+        }
+        // Listening comes before looking: what happens meanwhile is heard.
+        let bell = call.hub.wakes.bell_of_all(&call.caller().workspace_id);
+        let mut pause = Pause::new(&call.hub, Duration::from_millis(wait_ms));
+        loop {
+            let listed = list(call, limit).await?;
+            let is_known = self.unless.as_ref() == Some(&listed.version);
+            // Nobody rings for what is merely read or posted, or for a session that falls silent.
+            if wait_ms == 0 || !is_known || !pause.until(&bell, Some(LOOK_EVERY_MS)).await {
+                return Ok(listed);
             }
-            Ok(ListAgentsOutput { agents, truncated })
-        })
-        .await
+            // In a flood of reports many are looked at together.
+            tokio::time::sleep(REST).await;
+        }
     }
 
     fn brief(output: &ListAgentsOutput) -> String {
@@ -122,6 +154,39 @@ impl Operation for ListAgents {
         };
         output.agents.iter().map(line).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// Every agent, as it is now.
+async fn list(call: &Call, limit: usize) -> Result<ListAgentsOutput> {
+    let workspace = call.caller().workspace_id.clone();
+    let now = call.hub.now();
+    let fresh_since = now.plus_ms(-call.hub.settings.session_fresh_ms);
+    call.read(move |tx| {
+        let mut names = tx.agents(&workspace, limit + 1)?;
+        let truncated = names.len() > limit;
+        names.truncate(limit);
+        let mut agents = Vec::with_capacity(names.len());
+        for agent in names {
+            agents.push(look(tx, &workspace, agent, (now, fresh_since))?);
+        }
+        let version = version(&agents)?;
+        Ok(ListAgentsOutput { agents, truncated, version })
+    })
+    .await
+}
+
+/// A word that is another one when anything but the time of a report is.
+fn version(agents: &[AgentView]) -> Result<String> {
+    let mut hasher = DefaultHasher::new();
+    for agent in agents {
+        let mut shown =
+            serde_json::to_value(agent).map_err(|error| Error::Internal(Box::new(error)))?;
+        if let Some(fields) = shown.as_object_mut() {
+            fields.remove("last_heartbeat_at");
+        }
+        shown.to_string().hash(&mut hasher);
+    }
+    Ok(format!("{:016x}", hasher.finish()))
 }
 
 fn look(
@@ -172,10 +237,12 @@ impl LastWake {
         let arrived = wake.turn.or(wake.handed);
         Self {
             wake_id: wake.id,
+            thread_id: wake.thread_id,
             state: wake.state,
             lane: wake.lane,
             reason: wake.reason,
             why: wake.why,
+            due_at: (wake.state < WakeState::HandedToHost).then_some(wake.due),
             latency_ms: arrived.map(|arrived| arrived.ms_since(wake.requested)),
         }
     }

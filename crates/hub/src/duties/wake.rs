@@ -144,7 +144,7 @@ impl Follower {
                 .write(move |tx| {
                     for candidate in &*asking {
                         let asked = candidate.ask(tx, now, &means)?;
-                        if let Some(Requested::New(id)) = asked {
+                        if let Some(Requested::New(id) | Requested::Noted(id)) = asked {
                             enter(tx, candidate, id, now, &*means.entropy)?;
                         }
                     }

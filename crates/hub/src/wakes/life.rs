@@ -59,7 +59,8 @@ pub(crate) fn start_turn(wake: &mut WakeRow, now: Timestamp) {
 }
 
 /// Why a host found nobody to hand a wake to, and no way to get anybody.
-const NOBODY_THERE: [&str; 3] = ["nothing_to_resume", "no_session", "resume_not_allowed"];
+const NOBODY_THERE: [&str; 4] =
+    ["nothing_to_resume", "no_session", "resume_not_allowed", "no_start_command"];
 
 /// Whether this says that nobody is there.
 pub(crate) fn is_absence(why: &str) -> bool {

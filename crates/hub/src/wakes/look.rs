@@ -12,7 +12,7 @@ use serde::Deserialize;
 use store::{MessageRow, ThreadRow, Tx};
 
 use super::life;
-use super::policy::{self, Cause, Hops, News};
+use super::policy::{self, Cause, Due, Ear, Hops, News};
 use super::request::{self, Means, NewWake, Requested};
 use super::standing::Standing;
 use crate::clock::fresh_uid;
@@ -27,7 +27,7 @@ pub(crate) struct Candidate {
     pub(crate) agent: String,
     thread_row: i64,
     thread_id: ThreadId,
-    /// The newest message that wakes it.
+    /// The newest message that wakes it, or would.
     through_seq: i64,
     cause: Cause,
 }
@@ -82,7 +82,8 @@ pub(crate) fn look(
     Ok(Looked { upto, is_anyone_there: true, candidates: found.into_values().collect() })
 }
 
-/// Those in a thread who could be woken and whose policy listens to it.
+/// Those in a thread who could be woken and whose policy listens to it, and those to whom it is to be
+/// said that the loop breaker holds them: once, however much is posted then.
 fn audience(tx: &mut Tx<'_>, base: &WakePolicy, thread_row: i64) -> Result<Option<Audience>> {
     let wakeable = tx.wakeable_participants(thread_row)?;
     if wakeable.is_empty() {
@@ -94,7 +95,12 @@ fn audience(tx: &mut Tx<'_>, base: &WakePolicy, thread_row: i64) -> Result<Optio
     for agent in wakeable {
         let who = (thread.workspace.as_str(), agent.as_str());
         let standing = Standing::find(tx, base, who, Some(thread_row))?;
-        if listens(&standing, &thread) {
+        let is_heard = match ear(&standing, &thread) {
+            Ear::Open => true,
+            Ear::Looping => !is_loop_noted(tx, thread_row, &agent)?,
+            Ear::Shut => false,
+        };
+        if is_heard {
             agents.push((agent, standing.policy));
         }
     }
@@ -206,10 +212,14 @@ impl Candidate {
         let who = (self.workspace.as_str(), self.agent.as_str());
         let standing = Standing::find(tx, &means.policy, who, Some(self.thread_row))?;
         let access = tx.thread_by_row(self.thread_row, &self.agent)?;
-        if !access.is_some_and(|access| access.is_member && listens(&standing, &access.thread)) {
-            return Ok(None);
-        }
-        let due = standing.due(tx, who, now)?;
+        let Some(access) = access.filter(|access| access.is_member) else { return Ok(None) };
+        let ear = ear(&standing, &access.thread);
+        let due = match ear {
+            Ear::Open => standing.due(tx, who, now)?,
+            Ear::Looping if is_loop_noted(tx, self.thread_row, &self.agent)? => return Ok(None),
+            Ear::Looping => Due { at: now, held: None },
+            Ear::Shut => return Ok(None),
+        };
         let new = NewWake {
             workspace: &self.workspace,
             thread_row: self.thread_row,
@@ -223,12 +233,23 @@ impl Candidate {
             held: due.held.map(policy::Held::name),
             uid: fresh_uid(&*means.entropy, now),
         };
+        if ear == Ear::Looping {
+            return request::note(tx, &new, policy::LOOP_BREAKER);
+        }
         request::request(tx, &new).map(Some)
     }
 }
 
 /// Whether posts of a thread wake an agent for which this policy holds.
-fn listens(standing: &Standing, thread: &ThreadRow) -> bool {
+fn ear(standing: &Standing, thread: &ThreadRow) -> Ear {
     let hops = Hops { agent_turns: thread.agent_turns, is_paused: thread.paused.is_some() };
-    thread.status != ThreadStatus::Closed && policy::listens(&standing.policy, hops)
+    if thread.status == ThreadStatus::Closed {
+        return Ear::Shut;
+    }
+    policy::ear(&standing.policy, hops)
+}
+
+/// Whether it was said already that the loop breaker holds an agent.
+fn is_loop_noted(tx: &mut Tx<'_>, thread_row: i64, agent: &str) -> Result<bool> {
+    Ok(tx.newest_why(thread_row, agent)?.as_deref() == Some(policy::LOOP_BREAKER))
 }

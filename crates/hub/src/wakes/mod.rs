@@ -8,7 +8,7 @@ pub(crate) mod life;
 mod list_wakes;
 pub(crate) mod look;
 pub(crate) mod notice;
-mod pause;
+pub(crate) mod pause;
 pub(crate) mod policy;
 pub(crate) mod reach;
 mod report_wake;

@@ -1,4 +1,4 @@
-//! The pauses of a call that waits for wakes: until something happened, until the next one is due, or
+//! The pauses of a call that waits for wakes or agents: until something happened, until the next one is due, or
 //! until its time is up.
 
 use std::pin::Pin;
@@ -13,19 +13,19 @@ use super::bells::Bell;
 use crate::hub::Hub;
 
 /// The pauses of one call.
-pub(super) struct Pause {
+pub(crate) struct Pause {
     hub: Arc<Hub>,
     deadline: Pin<Box<Sleep>>,
 }
 
 impl Pause {
     /// A call begins to wait.
-    pub(super) fn new(hub: &Arc<Hub>, wait: Duration) -> Self {
+    pub(crate) fn new(hub: &Arc<Hub>, wait: Duration) -> Self {
         Self { hub: Arc::clone(hub), deadline: Box::pin(tokio::time::sleep(wait)) }
     }
 
     /// Waits until there may be something new; `false` when the call's time is up or the hub stops.
-    pub(super) async fn until(&mut self, bell: &Bell, next_ms: Option<i64>) -> bool {
+    pub(crate) async fn until(&mut self, bell: &Bell, next_ms: Option<i64>) -> bool {
         // Another hub rings no bell here.
         let every = match self.hub.store.engine() {
             Engine::Postgres => limits::WAKE_LOOK_EVERY,

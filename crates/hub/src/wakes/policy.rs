@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 /// An hour, in which wakes are counted.
 pub(crate) const HOUR_MS: i64 = 3_600_000;
 
+/// Why an agent is not woken while agents talk among themselves.
+pub(crate) const LOOP_BREAKER: &str = "loop_breaker";
+
 /// A message as far as waking goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct News<'a> {
@@ -100,11 +103,24 @@ pub(crate) fn cause(policy: &WakePolicy, agent: &str, news: &News<'_>) -> Option
     policy.on.iter().filter_map(wakes).max()
 }
 
-/// Whether posts of this thread wake the agent at all: a policy may say no, and agents that only
-/// talk to each other are left alone until a human speaks.
-pub(crate) fn listens(policy: &WakePolicy, hops: Hops) -> bool {
+/// Whether posts of a thread wake an agent at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ear {
+    /// They do.
+    Open,
+    /// Agents have only talked to each other for too long: they are left alone until a human speaks.
+    Looping,
+    /// They do not.
+    Shut,
+}
+
+/// Whether posts of a thread that stands like this wake an agent with this policy.
+pub(crate) fn ear(policy: &WakePolicy, hops: Hops) -> Ear {
+    if !policy.enabled || hops.is_paused {
+        return Ear::Shut;
+    }
     let is_loop = policy.hops_max > 0 && hops.agent_turns > policy.hops_max;
-    policy.enabled && !hops.is_paused && !is_loop
+    if is_loop { Ear::Looping } else { Ear::Open }
 }
 
 /// When a wake of this agent is due. `newest_due` are the newest times its wakes were due, the last

@@ -66,12 +66,14 @@ pub(crate) enum Requested {
     Raised(WakeId),
     /// The agent was told and its turn is not over; what it has not read then gets a wake by itself.
     AlreadyTold(WakeId),
+    /// The agent is not woken: this wake has ended already, and says why.
+    Noted(WakeId),
 }
 
 impl Requested {
     /// The wake.
     pub(crate) fn id(self) -> WakeId {
-        let (Self::New(id) | Self::Raised(id) | Self::AlreadyTold(id)) = self;
+        let (Self::New(id) | Self::Raised(id) | Self::AlreadyTold(id) | Self::Noted(id)) = self;
         id
     }
 }
@@ -110,6 +112,26 @@ pub(crate) fn request(tx: &mut Tx<'_>, new: &NewWake<'_>) -> Result<Requested> {
         }
     }
     Err(Error::Overloaded)
+}
+
+/// Says why an agent is not woken, for all to see: by a wake that has ended already, or on the one that
+/// the agent was told of and that is still open. One that waits will speak of this too.
+pub(super) fn note(tx: &mut Tx<'_>, new: &NewWake<'_>, why: &str) -> Result<Option<Requested>> {
+    if let Some(mut open) = tx.lock_open_wake(new.thread_row, new.agent)? {
+        if open.state >= WakeState::HandedToHost {
+            open.why = Some(why.to_owned());
+            tx.update_wake(&open)?;
+        }
+        return Ok(None);
+    }
+    let wake = fresh(new);
+    if !tx.insert_wake(&wake)? {
+        return Ok(None);
+    }
+    let Some(mut noted) = tx.lock_wake(wake.id)? else { return Ok(None) };
+    life::end(&mut noted, WakeState::Cancelled, Some(why), new.now);
+    tx.update_wake(&noted)?;
+    Ok(Some(Requested::Noted(noted.id)))
 }
 
 /// A wake about what came after an agent had been told of another one, which has ended.

@@ -117,7 +117,8 @@ async fn a_link_that_is_purged_takes_its_deliveries_along() {
     let removed =
         hub.ok(&operator(), "remove_link", json!({ "name": "github", "purge": true })).await;
     assert_eq!(removed["is_done"], true);
-    let oldest = hub.hub.store.read(|tx| Ok::<_, waystation_hub::Error>(tx.oldest_delivery()?)).await;
+    let oldest =
+        hub.hub.store.read(|tx| Ok::<_, waystation_hub::Error>(tx.oldest_delivery()?)).await;
     assert_eq!(oldest.unwrap(), None);
     assert_eq!(threads(&hub).await.len(), 1, "what agents and people said stays");
     hub.stop().await;

@@ -21,6 +21,7 @@ crate::on_both! {
     quiet_hours_put_a_wake_off_until_they_end
     a_budget_puts_further_wakes_off
     agents_that_talk_to_each_other_are_left_alone_until_a_human_speaks
+    a_loop_is_said_of_an_agent_that_is_still_at_its_turn
     a_policy_of_a_thread_lies_over_that_of_the_agent
     a_flood_of_posts_is_one_wake
     what_was_read_or_told_wakes_nobody_again
@@ -244,11 +245,44 @@ async fn agents_that_talk_to_each_other_are_left_alone_until_a_human_speaks(on: 
     move_on(&hub, "author", WakeState::Read).await;
     move_on(&hub, "reviewer", WakeState::Read).await;
     post(&hub, &author, &thread, "3").await;
+    let held = woken(&hub, "reviewer", 2, 3).await;
+    let standing = (held[1].state, held[1].why.as_deref(), held[1].attempt);
+    assert_eq!(standing, (WakeState::Cancelled, Some("loop_breaker"), 0), "the third wakes nobody");
+    post(&hub, &author, &thread, "4").await;
     looked(&hub).await;
-    assert_eq!(wakes_of(&hub, "reviewer").await.len(), 1, "the third turn wakes nobody");
+    assert_eq!(wakes_of(&hub, "reviewer").await.len(), 2, "which is said once");
+    let listed = hub.ok(&operator(), "list_agents", json!({})).await;
+    let seen =
+        listed["agents"].as_array().unwrap().iter().find(|one| one["agent_id"] == "reviewer");
+    let last = &seen.unwrap()["last_wake"];
+    assert_eq!((&last["state"], &last["why"]), (&json!("cancelled"), &json!("loop_breaker")));
+    assert_eq!(last["thread_id"], thread.as_str());
     post(&hub, &operator(), &thread, "go on").await;
-    woken(&hub, "reviewer", 2, 4).await;
-    woken(&hub, "author", 2, 4).await;
+    woken(&hub, "reviewer", 3, 5).await;
+    woken(&hub, "author", 2, 5).await;
+    hub.stop().await;
+}
+
+async fn a_loop_is_said_of_an_agent_that_is_still_at_its_turn(on: On) {
+    let hub = TestHub::with(on, generous());
+    let (author, reviewer) = (seen(&hub, "author").await, seen(&hub, "reviewer").await);
+    set(&hub, "reviewer", json!({ "hops_max": 1 })).await;
+    let thread = open(&hub).await;
+    post(&hub, &author, &thread, "1").await;
+    woken(&hub, "reviewer", 1, 1).await;
+    move_on(&hub, "reviewer", WakeState::TurnStarted).await;
+    post(&hub, &reviewer, &thread, "2").await;
+    woken(&hub, "author", 1, 2).await;
+    post(&hub, &author, &thread, "3").await;
+    looked(&hub).await;
+    let told = wakes_of(&hub, "reviewer").await.remove(0);
+    assert_eq!((told.state, told.again_seq), (WakeState::TurnStarted, None));
+    assert_eq!(told.why.as_deref(), Some("loop_breaker"));
+    ack(&hub, &reviewer, &thread, 1).await;
+    post(&hub, &author, &thread, "4").await;
+    let held = woken(&hub, "reviewer", 2, 4).await;
+    assert_eq!((held[0].state, held[0].why.as_deref()), (WakeState::Read, None));
+    assert_eq!(held[1].why.as_deref(), Some("loop_breaker"));
     hub.stop().await;
 }
 

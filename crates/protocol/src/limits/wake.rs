@@ -69,3 +69,15 @@ pub const AGENT_COMMAND_PARTS_MAX: usize = 64;
 pub const WAKE_ABSENCE_MS_MIN: i64 = 30_000;
 /// How seldom, after a long time.
 pub const WAKE_ABSENCE_MS_MAX: i64 = 60 * 60_000;
+/// Folders of ended sessions that a host keeps.
+pub const RUN_FOLDERS_MAX: usize = 200;
+/// Logs of processes that a host started and that have ended.
+pub const RUN_LOGS_MAX: usize = 500;
+/// Bytes of all those logs together.
+pub const RUN_LOGS_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// How long such a folder or log is kept at most.
+pub const RUN_LEFTOVER_KEPT_MAX: Duration = Duration::from_hours(7 * 24);
+/// How long it is kept at least, however many there are: longer than all attempts of a wake.
+pub const RUN_LEFTOVER_KEPT_MIN: Duration = Duration::from_hours(1);
+/// How often a host looks for them.
+pub const RUN_SWEEP_EVERY: Duration = Duration::from_hours(1);

@@ -5,9 +5,10 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use waystation_supervisor::lanes::codex::private;
+use waystation_supervisor::lanes::codex::{Known, private};
 use waystation_supervisor::{AgentCli, Lane, LaneError, Life, Process, Session, life};
 
 use crate::fake::{Fake, Habit, ID, begin_rollout};
@@ -203,6 +204,35 @@ async fn a_program_that_is_missing_or_old_closes_its_lanes() {
     let result = old.hand(Lane::CodexResume, &session, &notice("wk_1")).await;
     let Err(LaneError::Closed { why, .. }) = result else { panic!("{result:?}") };
     assert!(why.contains("0.20.0") && why.contains("update"), "{why}");
+}
+
+#[tokio::test]
+async fn a_program_is_asked_once_what_it_can_do_and_again_when_it_has_changed() {
+    let home = tempfile::tempdir().unwrap();
+    let asked = home.path().join("asked");
+    let text = |version: &str| {
+        let asked = asked.display();
+        format!(
+            "#!/bin/sh\ncase \"$*\" in\n  --version) echo x >> {asked}; echo codex-cli {version} ;;\n  \
+             *) echo --thread SESSION_ID --listen ;;\nesac\n"
+        )
+    };
+    let file = home.path().join("codex");
+    install(&file, &text("0.166.0"));
+    let known = Arc::new(Known::default());
+    let codex = || codex_with(home.path(), &file).with_known(Arc::clone(&known));
+    let times = || std::fs::read_to_string(&asked).unwrap().lines().count();
+    for _ in 0..3 {
+        assert_eq!(codex().abilities().await.unwrap().version, "codex-cli 0.166.0");
+    }
+    assert_eq!(times(), 1);
+    std::fs::remove_file(&file).unwrap();
+    assert!(codex().abilities().await.is_err());
+    install(&file, &text("0.167.1"));
+    for _ in 0..3 {
+        assert_eq!(codex().abilities().await.unwrap().version, "codex-cli 0.167.1");
+    }
+    assert_eq!(times(), 2);
 }
 
 #[tokio::test]

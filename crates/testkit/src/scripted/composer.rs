@@ -31,6 +31,10 @@ impl Composer {
     /// Takes a byte; `soon` when it comes right behind a letter.
     pub(super) fn take(&mut self, byte: u8, soon: bool) -> Told {
         if !self.escape.is_empty() || byte == 0x1b {
+            if byte == 0x1b && self.escape.len() == 1 {
+                // The one before was the key itself.
+                self.escape.clear();
+            }
             self.escape.push(byte);
             return self.sequence();
         }

@@ -136,6 +136,8 @@ async fn banner(place: &Place, config: &Config, url: &str, is_open: bool) -> Res
     }
     lines.extend(connect_lines(place, config, shown_url, &bold).await?);
     lines.push(String::new());
+    lines.push("Have them woken, in place of that:  waystation connect codex|claude".to_owned());
+    lines.push(String::new());
     lines.push("Stop with Ctrl-C; nothing is lost.".to_owned());
     output::line(&lines.join("\n"))
 }

@@ -17,6 +17,7 @@ use super::children::{self, Child};
 use super::door::{CallError, Door};
 use super::job::Job;
 use super::lanes::Clis;
+use super::leftovers;
 use super::limits::{
     ANSWER_PATIENCE, CLAIM_MAX, CLAIM_WAIT_MS, HUB_PAUSE, HUB_PAUSE_MAX, JOBS_MAX, STOP_PATIENCE,
 };
@@ -82,6 +83,7 @@ impl<C: Clis> Host<C> {
         for child in Child::recorded(&self.place) {
             self.watch(child, &stop);
         }
+        self.children.lock().spawn(leftovers::keep_swept(self.place.clone(), stop.clone()));
         let mut jobs = JoinSet::new();
         let mut pause = HUB_PAUSE;
         let mut is_new = true;
@@ -210,7 +212,8 @@ pub(crate) fn has_keepers(place: &Place) -> bool {
     })
 }
 
-fn process_of(record: &Value) -> Option<Process> {
+/// The process that a record names.
+pub(super) fn process_of(record: &Value) -> Option<Process> {
     Some(Process {
         pid: u32::try_from(record.get("pid")?.as_u64()?).ok()?,
         started_ticks: record.get("pid_started")?.as_u64()?,

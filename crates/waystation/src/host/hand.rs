@@ -1,5 +1,6 @@
 //! Handing a notice over: the hub knows of it before and after, whatever happens in between.
 
+use serde_json::json;
 use supervisor::{AgentCli, Handed, Ladder, Lane, LaneError, Notice, Outcome, Session};
 use tokio::time::{sleep, timeout};
 
@@ -7,7 +8,7 @@ use super::children::{Child, Running};
 use super::identity::{self, Who};
 use super::job::Job;
 use super::lanes::Clis;
-use super::limits::{ENDED_LOOK_EVERY, HAND_PATIENCE, TURN_PATIENCE};
+use super::limits::{ANSWER_PATIENCE, ENDED_LOOK_EVERY, HAND_PATIENCE, TURN_PATIENCE};
 use super::reports::{Heard, Report};
 use super::run::{Next, Run};
 
@@ -53,7 +54,7 @@ impl<C: Clis> Run<'_, C> {
         let session = session.id.clone();
         let is_new = matches!(lane, Lane::CodexNew | Lane::ClaudeNew);
         let outcome = match error {
-            LaneError::Closed { .. } if is_new => Outcome::NotStarted,
+            LaneError::Closed { .. } if is_new => Outcome::NotStarted { why: None },
             LaneError::Closed { .. } => Outcome::Closed { session, lane },
             // Whoever is at work on a session that did not exist before works on this very notice.
             LaneError::NotNow { .. } if is_new => Outcome::Unsure { session, lane },
@@ -68,6 +69,7 @@ impl<C: Clis> Run<'_, C> {
     async fn handed(&self, target: Target<'_, C::Cli>, handed: &Handed) {
         let name = target.name().to_owned();
         let Target { cli, lane, session, notice, child } = target;
+        let is_live = child.is_none();
         if let Some(child) = child {
             self.watch(child, handed).await;
         }
@@ -83,10 +85,31 @@ impl<C: Clis> Run<'_, C> {
         };
         let after = after(session, handed);
         if began || cli.has_arrived(&after, &notice.wake_id).await == Some(true) {
+            if is_live {
+                self.tell_vendor_id(session, handed).await;
+            }
             self.tell_at_last(&Report::turn_started(lane, &name)).await;
         } else {
             let (wake, lane) = (&self.work.wake_id, lane.name());
             tracing::warn!(%wake, lane, "no turn was seen to begin");
+        }
+    }
+
+    /// The program of a session that lives has another name for it now, such as after `/new`: who
+    /// resumes it later must know. Its turn has just begun.
+    async fn tell_vendor_id(&self, session: &Session, handed: &Handed) {
+        let Some(vendor_id) = handed.vendor_id.as_ref() else { return };
+        if session.vendor_id.as_ref() == Some(vendor_id) {
+            return;
+        }
+        let input = json!({
+            "agent_id": self.work.job().agent_id, "session_id": session.id,
+            "runtime": session.runtime.name(), "host": self.host.id, "status": "active",
+            "resumable": session.is_resumable, "vendor_session_id": vendor_id,
+        });
+        let told = self.host.door.call("heartbeat_session", &input, ANSWER_PATIENCE).await;
+        if let Err(error) = told {
+            tracing::warn!(session = %session.id, %error, "its new name was not taken");
         }
     }
 

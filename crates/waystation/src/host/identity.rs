@@ -95,7 +95,7 @@ impl Opened {
 }
 
 /// Puts a file in place whole, for its owner's eyes only.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let draft = path.with_extension("new");
     let write = || {
         let mut file = std::fs::File::options()

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use protocol::Timestamp;
 use serde::Deserialize;
+use supervisor::keeper::is_typeable;
 use supervisor::{Activity, Courtesy, Lane, Notice, Process, Runtime, Session, Terms};
 
 use super::limits::SESSION_CHARS_MAX;
@@ -98,6 +99,11 @@ impl Job {
         let mut notice = self.notice();
         if let Some(preface) = &self.new_session_preface {
             notice.text = format!("{}\n{preface}", notice.text);
+            // What a keyboard is not trusted with is left out: the agent finds it in the thread.
+            let typed = format!("{} {preface}", notice.typed);
+            if is_typeable(&typed) {
+                notice.typed = typed;
+            }
         }
         notice
     }

@@ -1,10 +1,11 @@
 //! Which program each runtime is, and the supervisor's lanes to it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use supervisor::lanes::claude::{Claude, folder};
-use supervisor::lanes::codex::Codex;
+use supervisor::lanes::codex::{Codex, Known};
 use supervisor::lanes::pty::PtyCli;
 use supervisor::{
     Activity, AgentCli, Handed, Lane, LaneError, Notice, Program, Runtime, Seen, Session,
@@ -44,12 +45,14 @@ pub(crate) trait Clis: Send + Sync + 'static {
 /// The CLIs that the configuration names.
 pub(crate) struct Installed {
     config: HostConfig,
+    /// What each Codex can do: asked once, however many wakes there are.
+    known: Arc<Known>,
 }
 
 impl Installed {
     /// Those of this configuration.
     pub(crate) fn new(config: HostConfig) -> Self {
-        Self { config }
+        Self { config, known: Arc::default() }
     }
 
     fn program(&self, runtime: &Runtime, manner: Manner) -> Program {
@@ -71,7 +74,10 @@ impl Clis for Installed {
         let program = self.program(runtime, manner);
         let keeper = PtyCli { quiet };
         match runtime {
-            Runtime::Codex => Cli::Codex(Box::new(Codex::new(program, codex_home())), keeper),
+            Runtime::Codex => {
+                let codex = Codex::new(program, codex_home()).with_known(Arc::clone(&self.known));
+                Cli::Codex(Box::new(codex), keeper)
+            }
             Runtime::Claude => {
                 let folder = folder::default().unwrap_or_else(|| PathBuf::from(".claude"));
                 Cli::Claude(Claude::new(program, folder).with_quiet(quiet))

@@ -30,6 +30,10 @@ pub(super) const LOOK_PATIENCE: Duration = Duration::from_secs(10);
 pub(super) const ARRIVAL_PATIENCE: Duration = Duration::from_secs(30);
 /// How long handing over may take before nobody knows what became of it.
 pub(super) const HAND_PATIENCE: Duration = Duration::from_mins(2);
+/// How long a program may take to be started under a keeper.
+pub(super) const START_PATIENCE: Duration = Duration::from_secs(30);
+/// When it is looked at again after that, in milliseconds, unless it says something before.
+pub(super) const STARTED_LOOK_MS: i64 = 1_000;
 /// How often a started process is looked at.
 pub(super) const CHILD_LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often its session reports that it is alive.

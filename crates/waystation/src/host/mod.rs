@@ -12,10 +12,14 @@ mod hand;
 mod identity;
 mod job;
 mod lanes;
+mod leftovers;
 mod limits;
 mod reports;
 mod run;
+mod start_kept;
 
 pub(crate) use claims::{Host, has_keepers};
 pub(crate) use door::Door;
+pub(crate) use identity::write_whole;
 pub(crate) use lanes::{Installed, codex_home};
+pub(crate) use leftovers::sweep;

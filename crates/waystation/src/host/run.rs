@@ -18,6 +18,7 @@ use super::limits::{
     QUEUE_LOOK_MS,
 };
 use super::reports::{Heard, Report, Work};
+use super::start_kept;
 
 /// Why a wake waits for a turn to end, as the hub knows it.
 const TURN_RUNNING: &str = "turn_running";
@@ -32,9 +33,9 @@ pub(super) struct Run<'a, C> {
 }
 
 /// A session that could be woken, with what was seen of it.
-struct Known {
-    session: Session,
-    candidate: Candidate,
+pub(super) struct Known {
+    pub(super) session: Session,
+    pub(super) candidate: Candidate,
     is_managed: bool,
 }
 
@@ -82,6 +83,7 @@ impl<'a, C: Clis> Run<'a, C> {
                 Some(known) => self.reach(ladder, job, lane, known).await,
                 None => Next::Done,
             },
+            Step::StartNew if is_other(job) => self.start_kept(ladder, job, &known).await,
             Step::StartNew => self.start_new(ladder, job).await,
             Step::VerifyArrival { lane } => self.verify(ladder, job, lane, &known).await,
             Step::WaitForTurnEnd { .. } => self.wait_for_turn_end().await,
@@ -102,7 +104,7 @@ impl<'a, C: Clis> Run<'a, C> {
     }
 
     /// Lets go of the wake with this word, unless the hub has just handed it out anew.
-    async fn decide(&self, report: &Report) -> Next {
+    pub(super) async fn decide(&self, report: &Report) -> Next {
         match self.tell(report).await {
             Heard::Anew => Next::GoOn,
             Heard::GoOn | Heard::LetGo | Heard::Stopping => Next::Done,
@@ -124,7 +126,9 @@ impl<'a, C: Clis> Run<'a, C> {
 
     /// Hands the notice to a session that is there.
     async fn reach(&self, ladder: &mut Ladder, job: &Job, lane: Lane, known: &Known) -> Next {
-        let (session, notice) = (&known.session, job.notice());
+        let session = &known.session;
+        let is_first = start_kept::is_first(&self.host.place, &session.id, &self.work.wake_id);
+        let notice = if is_first { job.first_notice() } else { job.notice() };
         if known.candidate.seen.life != Life::Dead {
             let cli = self.cli(&session.runtime, Vec::new());
             let target = Target { cli: &cli, lane, session, notice: &notice, child: None };
@@ -144,7 +148,7 @@ impl<'a, C: Clis> Run<'a, C> {
     /// Starts a new session with the notice.
     async fn start_new(&self, ladder: &mut Ladder, job: &Job) -> Next {
         let not_started = |ladder: &mut Ladder| {
-            ladder.learn(Outcome::NotStarted, self.now_ms());
+            ladder.learn(Outcome::NotStarted { why: None }, self.now_ms());
             Next::GoOn
         };
         let Some((lane, mut session)) = self.new_session(job) else { return not_started(ladder) };
@@ -206,7 +210,7 @@ impl<'a, C: Clis> Run<'a, C> {
     }
 
     pub(super) fn cli(&self, runtime: &Runtime, env: Vec<(String, String)>) -> C::Cli {
-        let log_folder = self.host.place.run_folders().join("logs");
+        let log_folder = self.host.place.logs_folder();
         let quiet = self.work.job().quiet();
         self.host.clis.of(runtime, Manner { env, log_folder, quiet })
     }
@@ -275,6 +279,12 @@ impl<'a, C: Clis> Run<'a, C> {
             never = renewing => match never {},
         }
     }
+}
+
+/// Whether a new session of the agent would be one of a program without a lane for it.
+fn is_other(job: &Job) -> bool {
+    let runtime = job.profile.as_ref().map(|profile| Runtime::named(&profile.runtime));
+    matches!(runtime, Some(Runtime::Other(_)))
 }
 
 fn ms(duration: Duration) -> i64 {

@@ -11,8 +11,15 @@ use crate::program::Home;
 fn the_first_start_says_where_it_is_and_how_to_connect() {
     let home = Home::new();
     let up = home.up();
-    for part in ["Waystation 0.", "/mcp", "/v1", "~/.waystation", "codex mcp add", "claude mcp add"]
-    {
+    for part in [
+        "Waystation 0.",
+        "/mcp",
+        "/v1",
+        "~/.waystation",
+        "codex mcp add",
+        "claude mcp add",
+        "waystation connect codex|claude",
+    ] {
         assert!(up.banner.contains(part), "{part} in {}", up.banner);
     }
     assert!(up.banner.contains(&format!("{}/mcp", up.url)), "{}", up.banner);

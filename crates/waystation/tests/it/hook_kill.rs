@@ -120,7 +120,8 @@ fn numbers(client: &Client) -> Vec<u64> {
         let id = thread["thread_id"].as_str().unwrap();
         let mut since = 0;
         loop {
-            let page = client.get(&format!("/v1/threads/{id}/envelopes?limit=200&since_seq={since}"));
+            let page =
+                client.get(&format!("/v1/threads/{id}/envelopes?limit=200&since_seq={since}"));
             let contents = page["envelopes"].as_array().unwrap().iter();
             found.extend(contents.filter_map(|one| number_of(one["content"].as_str()?)));
             since = page["next_seq"].as_i64().unwrap();

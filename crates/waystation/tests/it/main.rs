@@ -44,6 +44,7 @@ mod run;
 mod secrets;
 mod signals;
 mod stand_in;
+mod start_again;
 mod stdio;
 mod trace;
 mod wake_kill;

@@ -1,7 +1,7 @@
 //! Agents in terminals: the real program around a scripted one, on terminals of the test's own.
 
 mod hub;
-mod keeper;
+pub(crate) mod keeper;
 mod life;
 mod notices;
 mod screen;

@@ -52,6 +52,17 @@ pub(crate) fn home() -> Home {
 
 /// What the registry must know of an agent that ran here once: a session whose process is gone.
 pub(crate) fn register(operator: &Client, home: &Home, host: &str, agent: &str) -> String {
+    register_as(operator, home, (host, agent), "claude_code", &json!(["claude"]))
+}
+
+/// The same of any program and command.
+pub(crate) fn register_as(
+    operator: &Client,
+    home: &Home,
+    (host, agent): (&str, &str),
+    runtime: &str,
+    command: &Value,
+) -> String {
     let mut child = Command::new("true").spawn().unwrap();
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
     let started: u64 =
@@ -59,9 +70,9 @@ pub(crate) fn register(operator: &Client, home: &Home, host: &str, agent: &str) 
     child.wait().unwrap();
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let input = json!({
-        "agent_id": agent, "runtime": "claude_code", "host": host,
+        "agent_id": agent, "runtime": runtime, "host": host,
         "cwd": home.path().join("work"), "pid": child.id(), "pid_started": started,
-        "boot_id": boot.trim(), "command": ["claude"],
+        "boot_id": boot.trim(), "command": command,
     });
     let opened = operator.ok("POST", "/v1/sessions", &input);
     opened["session_id"].as_str().unwrap().to_owned()

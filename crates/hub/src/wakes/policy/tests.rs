@@ -101,15 +101,15 @@ fn agents_that_only_talk_to_each_other_are_left_alone() {
     let hops = |agent_turns| Hops { agent_turns, is_paused: false };
     let usual = policy(&json!({ "hops_max": 3 }));
     let table = [
-        (&usual, hops(0), true),
-        (&usual, hops(3), true),
-        (&usual, hops(4), false),
-        (&usual, Hops { agent_turns: 0, is_paused: true }, false),
-        (&policy(&json!({ "hops_max": 0 })), hops(1_000), true),
-        (&policy(&json!({ "enabled": false })), hops(0), false),
+        (&usual, hops(0), Ear::Open),
+        (&usual, hops(3), Ear::Open),
+        (&usual, hops(4), Ear::Looping),
+        (&usual, Hops { agent_turns: 0, is_paused: true }, Ear::Shut),
+        (&policy(&json!({ "hops_max": 0 })), hops(1_000), Ear::Open),
+        (&policy(&json!({ "enabled": false })), hops(0), Ear::Shut),
     ];
     for (policy, hops, expected) in table {
-        assert_eq!(listens(policy, hops), expected, "{hops:?}");
+        assert_eq!(ear(policy, hops), expected, "{hops:?}");
     }
 }
 

@@ -126,7 +126,7 @@ proptest! {
                 }
                 Step::StartNew => {
                     prop_assert!(is_proven, "started before the records said no");
-                    ladder.learn(Outcome::NotStarted, now_ms);
+                    ladder.learn(Outcome::NotStarted { why: None }, now_ms);
                 }
                 Step::VerifyArrival { .. } => {
                     let arrival = [Some(true), Some(false), None][usize::from(answer % 3)];

@@ -91,9 +91,23 @@ fn closed_lanes_lead_down_rung_by_rung_and_then_to_a_retry() {
     assert_eq!(next(&mut ladder, &gone, 0), hand(Lane::CodexResume));
     ladder.learn(closed(0, Lane::CodexResume), 0);
     assert_eq!(next(&mut ladder, &gone, 0), Step::StartNew);
-    ladder.learn(Outcome::NotStarted, 0);
+    ladder.learn(Outcome::NotStarted { why: None }, 0);
     let end = Step::Fail { reason: "lanes_failed", is_final: false };
     assert_eq!(next(&mut ladder, &gone, 0), end);
+}
+
+#[test]
+fn what_can_never_be_started_fails_for_good_and_says_why_unless_another_lane_may_open_again() {
+    let mut ladder = Ladder::new(terms(), None, None);
+    assert_eq!(next(&mut ladder, &[dead(&[])], 0), Step::StartNew);
+    ladder.learn(Outcome::NotStarted { why: Some("no_start_command") }, 0);
+    let end = Step::Fail { reason: "no_start_command", is_final: true };
+    assert_eq!(next(&mut ladder, &[dead(&[])], 0), end);
+    let mut ladder = Ladder::new(terms(), None, None);
+    ladder.learn(closed(0, Lane::CodexResume), 0);
+    ladder.learn(Outcome::NotStarted { why: Some("no_start_command") }, 0);
+    let again = Step::Fail { reason: "lanes_failed", is_final: false };
+    assert_eq!(next(&mut ladder, &[dead(&[Lane::CodexResume])], 0), again);
 }
 
 #[test]

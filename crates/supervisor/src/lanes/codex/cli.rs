@@ -1,13 +1,14 @@
 //! What every agent CLI can do, for Codex.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::process::Command;
-use tokio::sync::OnceCell;
 use tokio::time::{sleep, timeout};
 
 use super::bind::only_thread_on;
+use super::known::{Known, Mark};
 use super::limits::{EXEC_START_TIME_MAX, NOTICE_BYTES_MAX, WATCH_INTERVAL};
 use super::look::{self, Search};
 use super::rollout::{self, Age, Reach};
@@ -23,13 +24,20 @@ use crate::session::{
 pub struct Codex {
     program: Program,
     home: PathBuf,
-    abilities: OnceCell<Abilities>,
+    known: Arc<Known>,
 }
 
 impl Codex {
     /// `home` is Codex' own folder: `$CODEX_HOME`, or `.codex` in the person's.
     pub fn new(program: Program, home: PathBuf) -> Self {
-        Self { program, home, abilities: OnceCell::new() }
+        Self { program, home, known: Arc::default() }
+    }
+
+    /// The same, where what programs can do is remembered together with others.
+    #[must_use]
+    pub fn with_known(mut self, known: Arc<Known>) -> Self {
+        self.known = known;
+        self
     }
 
     /// Codex' own folder.
@@ -37,9 +45,22 @@ impl Codex {
         &self.home
     }
 
-    /// What the installed Codex can do; asked once.
-    pub async fn abilities(&self) -> Result<&Abilities, String> {
-        self.abilities.get_or_try_init(|| version::ask(|| self.bare())).await
+    /// What the installed Codex can do; asked once, and again when its file has changed.
+    pub async fn abilities(&self) -> Result<Abilities, String> {
+        let mark = Mark::of(&self.program.file);
+        match mark.and_then(|mark| self.known.get(&mark)) {
+            Some(known) => Ok(known),
+            None => self.ask().await,
+        }
+    }
+
+    async fn ask(&self) -> Result<Abilities, String> {
+        let mark = Mark::of(&self.program.file);
+        let abilities = version::ask(|| self.bare()).await?;
+        if let Some(mark) = mark {
+            self.known.put(mark, abilities.clone());
+        }
+        Ok(abilities)
     }
 
     fn bare(&self) -> Command {
@@ -177,13 +198,11 @@ impl Codex {
     async fn must(&self, lane: Lane, can: impl Fn(&Abilities) -> bool) -> Result<(), LaneError> {
         let closed = |why: String| LaneError::Closed { lane, why };
         let file = self.program.file.display();
-        let known = self.abilities().await;
-        if known.as_ref().is_ok_and(|abilities| can(abilities)) {
+        if self.abilities().await.is_ok_and(|abilities| can(&abilities)) {
             return Ok(());
         }
-        // Codex may have been installed or updated since it was asked.
-        let now = version::ask(|| self.bare()).await;
-        match now {
+        // A file that only starts another one says nothing of an update.
+        match self.ask().await {
             Ok(abilities) if can(&abilities) => Ok(()),
             Ok(abilities) => {
                 Err(closed(format!("{} is too old for this; update it", abilities.version)))

@@ -48,3 +48,5 @@ pub(super) const WAKE_ID_BYTES_MAX: usize = 96;
 pub(super) const THREAD_OPENS_WITHIN: Duration = Duration::from_mins(2);
 /// After how many seconds a private app server lets go of a thread that nobody looks at.
 pub(super) const THREAD_UNLOAD_SECONDS: u32 = 1;
+/// Programs whose abilities are remembered.
+pub(super) const KNOWN_PROGRAMS_MAX: usize = 16;

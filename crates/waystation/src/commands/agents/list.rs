@@ -33,7 +33,13 @@ pub(super) fn lines(answer: &Value, width: usize, paint: Paint) -> Vec<String> {
             "  waystation run coder -- codex   # starts one that can be woken".to_owned(),
         ];
     }
-    rows::agents_table(answer).lines(width, paint)
+    let mut lines = rows::agents_table(answer).lines(width, paint);
+    let notes = rows::notes(answer);
+    if !notes.is_empty() {
+        lines.push(String::new());
+        lines.extend(notes);
+    }
+    lines
 }
 
 /// Leaves out the throw-away sessions of `waystation doctor` that are over.

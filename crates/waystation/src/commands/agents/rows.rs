@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::output;
 use crate::table::{Cell, Fit, Table, Tone};
 
 /// Who is there.
@@ -75,11 +76,31 @@ fn state_cell(wake: Option<&Value>) -> Cell {
         "deferred" | "requested" => Tone::Warning,
         _ => Tone::Plain,
     };
-    let why = text(wake, "why");
-    if why.is_empty() || !matches!(state, "failed" | "deferred" | "cancelled") {
-        return Cell::new(state, tone);
+    match text(wake, "why") {
+        "" => Cell::new(state, tone),
+        why @ ("loop_breaker" | "budget") => Cell::new(&format!("{state}: {why}"), Tone::Warning),
+        why => Cell::new(&format!("{state}: {why}"), tone),
     }
-    Cell::new(&format!("{state}: {why}"), tone)
+}
+
+/// What stops somebody from being woken, and what a person can do about it; a line each.
+pub(super) fn notes(answer: &Value) -> Vec<String> {
+    let note = |agent: &Value| {
+        let wake = agent.get("last_wake")?;
+        let (name, thread) = (text(agent, "agent_id"), text(wake, "thread_id"));
+        let note = match text(wake, "why") {
+            "loop_breaker" => format!(
+                "{name}: agents have talked among themselves for too long in {thread}; a message of yours goes on"
+            ),
+            "budget" => format!(
+                "{name}: woken as often as its policy allows an hour; the next wake is due {}",
+                text(wake, "due_at")
+            ),
+            _ => return None,
+        };
+        Some(output::safe(&note))
+    };
+    list(answer, "agents").iter().filter_map(note).collect()
 }
 
 fn status_tone(status: &str) -> Tone {
@@ -137,6 +158,24 @@ mod tests {
         ] });
         let shown = agents_table(&answer).lines(120, Paint::plain()).join("\n");
         insta::assert_snapshot!(shown);
+    }
+
+    #[test]
+    fn who_is_not_woken_any_more_is_named_with_what_to_do() {
+        let answer = json!({ "agents": [
+            { "agent_id": "coder", "last_wake": { "state": "cancelled", "why": "loop_breaker",
+              "thread_id": "th_1" } },
+            { "agent_id": "reviewer", "last_wake": { "state": "requested", "why": "budget",
+              "due_at": "2026-11-15T16:00:00Z" } },
+            { "agent_id": "other", "last_wake": { "state": "failed", "why": "lanes_failed" } },
+            { "agent_id": "new" },
+        ] });
+        insta::assert_snapshot!(notes(&answer).join("\n"), @"
+        coder: agents have talked among themselves for too long in th_1; a message of yours goes on
+        reviewer: woken as often as its policy allows an hour; the next wake is due 2026-11-15T16:00:00Z
+        ");
+        let shown = agents_table(&answer).lines(120, Paint::plain()).join("\n");
+        assert!(shown.contains("cancelled: loop_breaker") && shown.contains("requested: budget"));
     }
 
     #[test]

@@ -1,19 +1,23 @@
 //! The table on a screen of its own, kept up to date until interrupted.
 
 use std::io::{IsTerminal, Write};
+use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use edge::local::{Client, ClientError};
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::list;
 use crate::paint::Paint;
 use crate::paths::Place;
 use crate::{failure, output, owner, reach, surroundings};
 
-/// Between two looks. A look is one small read of the hub.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long the hub is asked to wait for a change.
+const WAIT_MS: u64 = 25_000;
+/// How soon a hub that went away is looked for.
+const RETRY_EVERY: Duration = Duration::from_millis(200);
 
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
@@ -45,9 +49,10 @@ pub(super) async fn run(place: &Place) -> Result<()> {
 pub(super) async fn run_json(place: &Place) -> Result<()> {
     let mut before = Value::Null;
     let printing = follow(place, |answer| {
-        if before != *answer {
+        let version = answer.get("version").cloned().unwrap_or_default();
+        if before != version {
             output::line(&answer.to_string())?;
-            before = answer.clone();
+            before = version;
         }
         Ok(())
     });
@@ -57,23 +62,46 @@ pub(super) async fn run_json(place: &Place) -> Result<()> {
     }
 }
 
-/// Looks again and again. A hub that goes away is waited for.
+/// Shows what there is, and then every change as it happens. A hub that goes away is waited for.
 async fn follow(place: &Place, mut show: impl FnMut(&Value) -> Result<()>) -> Result<()> {
     let config = place.config()?;
     let greeting = reach::person(&place.environment, &config.workspace);
     let mut client = reach::connect(place, &greeting).await?;
+    let mut resized = signal(SignalKind::window_change())?;
+    let mut last: Option<Value> = None;
     loop {
-        match look(&mut client).await {
-            Ok(answer) => show(&answer)?,
-            Err(ClientError::Edge(_)) => client = reach::connect(place, &greeting).await?,
+        let answered = {
+            let mut looking = pin!(look(&mut client, last.as_ref()));
+            loop {
+                tokio::select! {
+                    answered = &mut looking => break answered,
+                    _ = resized.recv() => last.as_ref().map_or(Ok(()), &mut show)?,
+                }
+            }
+        };
+        match answered {
+            Ok(answer) => {
+                show(&answer)?;
+                last = Some(answer);
+            }
+            Err(ClientError::Edge(_)) => {
+                tokio::time::sleep(RETRY_EVERY).await;
+                client = reach::connect(place, &greeting).await?;
+            }
             Err(error) => return Err(failure::of_client(error)),
         }
-        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-async fn look(client: &mut Client) -> Result<Value, ClientError> {
-    let input = json!({ "limit": list::AGENTS_MAX });
+/// What there is as soon as it is not what is known.
+async fn look(client: &mut Client, known: Option<&Value>) -> Result<Value, ClientError> {
+    let version = known.and_then(|known| known.get("version"));
+    let input = match version {
+        Some(version) => {
+            json!({ "limit": list::AGENTS_MAX, "unless": version, "wait_ms": WAIT_MS })
+        }
+        None => json!({ "limit": list::AGENTS_MAX }),
+    };
     Ok(client.call("list_agents", &input).await?.answer)
 }
 

@@ -11,6 +11,7 @@ use hub::{Clock, SystemClock};
 use protocol::limits::wake::SESSION_TOKEN_RENEW_EVERY;
 use serde_json::{Value, json};
 use supervisor::keeper::{Facts, Standing};
+use supervisor::lanes::claude::{folder, records};
 use supervisor::{Activity, Runtime};
 use tokio::sync::watch;
 
@@ -24,6 +25,8 @@ use crate::reach;
 const HEARTBEAT_EVERY: Duration = Duration::from_secs(30);
 /// How often keys are reported while somebody types.
 const KEYS_EVERY: Duration = Duration::from_secs(5);
+/// How often the record of a program that is at work, or looks so, is read.
+const RECORD_EVERY: Duration = Duration::from_millis(500);
 /// The least time between two reports of a changed state.
 const CHANGES_EVERY: Duration = Duration::from_millis(200);
 /// How soon a hub that is away is tried again.
@@ -41,6 +44,8 @@ pub(super) struct Reporter {
     renewal: Value,
     beat: Value,
     facts: watch::Receiver<Facts>,
+    /// Where Claude Code writes down what its processes do, if this is one.
+    records: Option<PathBuf>,
 }
 
 /// What was reported last.
@@ -61,7 +66,8 @@ impl Reporter {
     ) -> Result<Self> {
         let mut renewal = start::input(handoff);
         renewal.as_object_mut().context("an input is an object")?;
-        let is_resumable = !matches!(Runtime::named(&handoff.runtime), Runtime::Other(_));
+        let runtime = Runtime::named(&handoff.runtime);
+        let is_resumable = !matches!(runtime, Runtime::Other(_));
         let beat = json!({
             "agent_id": handoff.agent,
             "session_id": handoff.session_id,
@@ -77,7 +83,25 @@ impl Reporter {
             renewal,
             beat,
             facts,
+            records: (runtime == Runtime::Claude).then(folder::default).flatten(),
         })
+    }
+
+    /// What the keeper sees, and how soon it is to look again. A screen says little of a turn: a program
+    /// paints while it waits, and is still while a hook runs; its own word comes first where it has one.
+    fn seen(&mut self) -> (Facts, Duration) {
+        let mut facts = self.facts.borrow_and_update().clone();
+        let pid = facts.process.as_ref().map(|process| process.pid);
+        let place = self.records.as_deref().zip(pid);
+        let record = place.and_then(|(folder, pid)| records::of_process(folder, pid));
+        let said = record.and_then(|record| record.activity());
+        let Some(said) = said.filter(|_| facts.activity != Activity::Dialog) else {
+            return (facts, KEYS_EVERY);
+        };
+        // Nobody says when the record changes.
+        let is_at_work = [said, facts.activity].contains(&Activity::Busy);
+        facts.activity = said;
+        (facts, if is_at_work { RECORD_EVERY } else { KEYS_EVERY })
     }
 
     /// Reports until the program has ended.
@@ -86,7 +110,7 @@ impl Reporter {
         let mut renew_at = now() + SESSION_TOKEN_RENEW_EVERY;
         let mut not_before = now();
         loop {
-            let facts = self.facts.borrow_and_update().clone();
+            let (facts, look_every) = self.seen();
             let (state, at) = (state(&facts), now());
             if let Standing::Ended(_) = facts.standing {
                 break;
@@ -110,7 +134,7 @@ impl Reporter {
                 not_before = at + if is_fine { CHANGES_EVERY } else { RETRY_EVERY };
             }
             let pause = match &told {
-                Some((before, _)) if *before == state && at < renew_at => KEYS_EVERY,
+                Some((before, _)) if *before == state && at < renew_at => look_every,
                 _ => not_before.saturating_duration_since(now()).max(Duration::from_millis(10)),
             };
             match tokio::time::timeout(pause, self.facts.changed()).await {

@@ -1,7 +1,6 @@
 //! The terminals that are kept here: one folder for each, with a record of its keeper.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use supervisor::{Life, Process};
@@ -12,9 +11,6 @@ use crate::paths::Place;
 const RECORD: &str = "keeper.json";
 /// The socket's name.
 const SOCKET: &str = "keeper.sock";
-
-/// How long the folder of a session that ended is kept.
-const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 
 /// What a keeper writes down of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -77,25 +73,6 @@ pub(super) fn of_agent(place: &Place, name: &str) -> Vec<Running> {
     let mut found = all(place);
     found.retain(|one| one.record.agent == name || one.record.session == name);
     found
-}
-
-/// Removes what sessions that ended long ago have left: until then their records prove what arrived.
-pub(super) fn forget_old(place: &Place) {
-    let folders = std::fs::read_dir(place.run_folders()).into_iter().flatten().flatten();
-    for folder in folders {
-        let ended = std::fs::read(folder.path().join(RECORD))
-            .ok()
-            .and_then(|text| serde_json::from_slice::<Record>(&text).ok())
-            .filter(|record| supervisor::life(&record.process()) == Life::Dead);
-        let age = folder.metadata().and_then(|found| found.modified()).ok();
-        let is_old = age.and_then(|then| then.elapsed().ok()).is_some_and(|age| age > KEPT_FOR);
-        if ended.is_some()
-            && is_old
-            && let Err(error) = std::fs::remove_dir_all(folder.path())
-        {
-            tracing::debug!(%error, "the folder of an old session stays");
-        }
-    }
 }
 
 fn read(folder: &Path) -> Option<Running> {

@@ -15,7 +15,8 @@ use super::handoff::{Handoff, READY};
 use super::{program, running};
 use crate::cli::RunArgs;
 use crate::paths::Place;
-use crate::{failure, reach};
+use crate::recipe::Recipe;
+use crate::{failure, host, reach};
 
 /// Variables that say who somebody is: the agent gets its own.
 const IDENTITY: [&str; 6] = ["TOKEN", "TOKEN_FILE", "AGENT", "WORKSPACE_ID", "SESSION", "ROLE"];
@@ -48,8 +49,9 @@ pub(super) async fn start(place: &Place, args: &RunArgs) -> Result<Started> {
         pace: Pace::default(),
         program,
     };
-    running::forget_old(place);
+    host::sweep(place);
     let handoff = open_session(place, handoff).await?;
+    remember(place, &handoff);
     let folder = place.run_folder(&handoff.session_id);
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -59,6 +61,25 @@ pub(super) async fn start(place: &Place, args: &RunArgs) -> Result<Started> {
     start_keeper(place, &folder, &handoff)?;
     let program = name.rsplit('/').next().unwrap_or(name).to_owned();
     Ok(Started { session_id: handoff.session_id, socket: running::socket(&folder), program })
+}
+
+/// Remembers how the agent is started, for the host of this machine. It runs without that too.
+fn remember(place: &Place, handoff: &Handoff) {
+    let recipe = Recipe {
+        agent: handoff.agent.clone(),
+        role: handoff.role.clone(),
+        command: command(handoff),
+        cwd: handoff.cwd.clone(),
+    };
+    if let Err(error) = recipe.keep(place) {
+        tracing::warn!(%error, "this agent cannot be started anew when it is to be woken");
+    }
+}
+
+/// The program and its arguments.
+fn command(handoff: &Handoff) -> Vec<String> {
+    let program = handoff.program.to_string_lossy().into_owned();
+    std::iter::once(program).chain(handoff.args.iter().cloned()).collect()
 }
 
 /// Makes the agent's session, and its first token.
@@ -83,14 +104,12 @@ async fn open_session(place: &Place, mut handoff: Handoff) -> Result<Handoff> {
 
 /// What a session is opened with.
 pub(super) fn input(handoff: &Handoff) -> Value {
-    let mut command = vec![handoff.program.to_string_lossy().into_owned()];
-    command.extend(handoff.args.iter().cloned());
     let mut input = json!({
         "agent_id": handoff.agent,
         "runtime": handoff.runtime,
         "cwd": handoff.cwd.to_string_lossy(),
         "host": handoff.host,
-        "command": command,
+        "command": command(handoff),
         "role": handoff.role,
     });
     if let (Some(fields), false) = (input.as_object_mut(), handoff.session_id.is_empty()) {

@@ -132,7 +132,7 @@ impl Drop for Keeper {
 }
 
 /// Asks the keeper behind a socket something.
-pub(super) fn ask(socket: &Path, request: &Value) -> Value {
+pub(crate) fn ask(socket: &Path, request: &Value) -> Value {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.write_all(format!("{request}\n").as_bytes()).unwrap();
     let mut line = String::new();

@@ -51,6 +51,25 @@ fn a_half_typed_line_waits_for_its_human_however_long_they_are_quiet() {
 }
 
 #[test]
+fn escape_on_an_empty_line_is_no_draft() {
+    let keeper = Keeper::scripted(&["--paste"], &json!({}));
+    let mut terminal = keeper.attach();
+    terminal.wait_for("> ");
+    terminal.press(b"\x1b");
+    eventually("the key is seen", || keeper.look()["quiet_ms"].is_number().then_some(()));
+    eventually("it wrote nothing", || (keeper.look()["draft"] == false).then_some(()));
+    keeper.insist("wk_1");
+    eventually("it is read", || (!keeper.transcript().is_empty()).then_some(()));
+    assert_eq!(keeper.transcript(), [json!({ "line": notice("wk_1") })]);
+    // What is typed after it is a draft as ever.
+    terminal.press(b"\x1b");
+    eventually("it wrote nothing", || (keeper.look()["draft"] == false).then_some(()));
+    terminal.press(b"\x1b[200~half\x1b[201~");
+    terminal.wait_for("half");
+    eventually("it is seen", || (keeper.look()["draft"] == true).then_some(()));
+}
+
+#[test]
 fn somebody_who_typed_a_moment_ago_is_left_alone() {
     let keeper = Keeper::scripted(&[], &json!({}));
     let mut terminal = keeper.attach();

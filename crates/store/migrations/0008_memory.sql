@@ -61,7 +61,7 @@ CREATE TABLE memory_change (
     item BIGINT NOT NULL,
     at_ms BIGINT NOT NULL
 );
-CREATE UNIQUE INDEX memory_change_item ON memory_change (what, item);
+CREATE INDEX memory_change_item ON memory_change (what, item);
 CREATE INDEX memory_change_at ON memory_change (at_ms);
 
 -- Calls of tools that messages asked for. Nested calls are flat, with the call they came from.

@@ -279,13 +279,15 @@ impl Tx<'_> {
     /// Tells the views that something came, changed or went.
     pub(crate) fn note_memory_change(&mut self, item: MemoryItem, at: Timestamp) -> Result<()> {
         let (what, row) = (item.what(), item.row());
-        self.execute(
-            "DELETE FROM memory_change WHERE what = ?1 AND item = ?2",
-            &[what.into(), row.into()],
-        )?;
-        self.execute(
+        // First the new one: SQLite would give the number of a last row that is gone to the next, and
+        // the views would pass over it.
+        let id = self.insert(
             "INSERT INTO memory_change (what, item, at_ms) VALUES (?1, ?2, ?3)",
             &[what.into(), row.into(), at.as_ms().into()],
+        )?;
+        self.execute(
+            "DELETE FROM memory_change WHERE what = ?1 AND item = ?2 AND id < ?3",
+            &[what.into(), row.into(), id.into()],
         )?;
         Ok(())
     }
@@ -324,6 +326,7 @@ impl Tx<'_> {
         self.execute(
             "DELETE FROM memory_change WHERE id IN
                  (SELECT c.id FROM memory_change c WHERE c.at_ms < ?1
+                    AND c.id < (SELECT max(id) FROM memory_change)
                     AND NOT (c.what = 0 AND EXISTS (SELECT 1 FROM memory m WHERE m.id = c.item))
                     AND NOT (c.what = 1 AND EXISTS
                         (SELECT 1 FROM document_piece p WHERE p.id = c.item))

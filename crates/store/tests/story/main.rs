@@ -7,6 +7,7 @@
 )]
 
 mod deliveries;
+mod memories;
 mod outbox;
 mod place;
 mod proposals;

@@ -3,6 +3,7 @@
 use super::lot::{BASE64, HEX, LARGE_DIGITS, LETTERS, Lot, URL};
 
 /// A key, and the name of a field that it needs around it to be known for one.
+#[expect(clippy::too_many_lines, reason = "one line for each sort of key reads best")]
 pub(super) fn key(lot: &mut Lot) -> (String, Option<&'static str>) {
     let whole = |beginning: &str, body: String| (format!("{beginning}{body}"), None);
     match lot.below(34) {

@@ -79,6 +79,7 @@ struct Outcome {
 }
 
 /// Rows 26 to 28.
+#[expect(clippy::unnecessary_wraps, reason = "as every part of the bench")]
 pub(crate) fn measure(place: &Place) -> Result<Vec<Row>> {
     let redactor = Redactor::new(TokenKey::of_workspace(b"bench", "bench"), KnownNames::default());
     let texts = set(count(place), SEED);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use connector_api::ConnectorError;
-use connector_api::model::{Model, Prompt, Quote, SharedModel};
+use connector_api::model::{Prompt, Quote, SharedModel};
 use connector_api::toolkit::{HttpClient, HttpSettings};
 use protocol::Secret;
 use testkit::fakes::{FakeModel, Rule, Script};

@@ -50,7 +50,7 @@ pub(super) async fn ask(
             return Ok(Some(failure::tool_result(&error, request_id).into()));
         }
     };
-    let version = proposal["version"].as_i64().unwrap_or_default();
+    let version = proposal.get("version").and_then(Value::as_i64).unwrap_or_default();
     let is_modern =
         context.protocol_version().is_some_and(|spoken| spoken >= ProtocolVersion::V_2026_07_28);
     let (seen, answer) = if is_modern {
@@ -65,12 +65,12 @@ pub(super) async fn ask(
         let answer = asked.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         (version, serde_json::to_value(answer).unwrap_or_default())
     };
-    if answer["action"] != "accept" {
+    if answer.get("action").and_then(Value::as_str) != Some("accept") {
         let words = "nothing was decided: the user did not answer";
         let said = CallToolResult::success(vec![ContentBlock::text(words)]);
         return Ok(Some(said.into()));
     }
-    let input = decision(id, seen, &answer["content"]);
+    let input = decision(id, seen, answer.get("content").unwrap_or(&Value::Null));
     let decided = match server.run(&call, OPERATION, input).await {
         Ok(answer) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(answer.brief())]);

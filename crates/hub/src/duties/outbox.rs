@@ -63,7 +63,7 @@ async fn turn(
 ) -> Result<Duration, StoreError> {
     if *is_new {
         // Nobody else uses this database: what was being sent when the hub ended is nobody's now.
-        hub.store.write(|tx| Ok::<_, StoreError>(tx.abandon_outbox_leases()?)).await?;
+        hub.store.write(|tx| tx.abandon_outbox_leases()).await?;
         *is_new = false;
     }
     let in_flight_max = hub.settings.relay.outbox.in_flight_max;
@@ -71,7 +71,7 @@ async fn turn(
     if room == 0 {
         return Ok(limits::OUTBOX_LOOK_EVERY);
     }
-    let next = hub.store.read(|tx| Ok::<_, StoreError>(tx.next_outbox_due()?)).await?;
+    let next = hub.store.read(|tx| tx.next_outbox_due()).await?;
     let now = hub.now();
     let Some(next) = next else { return Ok(limits::OUTBOX_LOOK_EVERY) };
     if next > now {

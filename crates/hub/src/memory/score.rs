@@ -124,7 +124,10 @@ mod tests {
         near(settings.relevance(&candidate(Some(1), Some(1))), 1.0);
         near(settings.relevance(&candidate(Some(1), None)), 0.5);
         near(settings.relevance(&candidate(None, Some(62))), 61.0 / 122.0 / 2.0);
-        near(settings.relevance(&candidate(Some(2), Some(3))), (61.0 / 62.0 + 61.0 / 63.0) / 2.0);
+        near(
+            settings.relevance(&candidate(Some(2), Some(3))),
+            f64::midpoint(61.0 / 62.0, 61.0 / 63.0),
+        );
         near(settings.score(0.5, age(14.0, MemoryKind::Episodic)), 0.45);
     }
 }

@@ -1,4 +1,11 @@
 //! What services say, on its way in: once, in its thread, as work, and nothing of it obeyed.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that is surprised fails"
+)]
+
 mod deliveries;
 mod envelopes;
 mod missed;

@@ -101,7 +101,9 @@ fn sample(operation: &str, thread: &str) -> Value {
         "add_messages" => json!({ "source": "imported", "facts": {} }),
         "get_context" | "get_attachment" => json!({ "message_id": "msg_x" }),
         "add_link" => json!({ "service": "quiet" }),
-        "check_link" | "remove_link" => json!({ "name": "quiet" }),
+        "check_link" | "remove_link" | "list_deliveries" | "test_link" => {
+            json!({ "name": "quiet" })
+        }
         "wait_for_messages" => json!({ "thread_id": thread, "timeout_ms": 0 }),
         "open_session" => json!({ "agent_id": "author", "runtime": "codex_cli", "host": "host" }),
         "trigger_participant" => json!({
@@ -111,14 +113,13 @@ fn sample(operation: &str, thread: &str) -> Value {
         "claim_wakes" => json!({ "host": "host", "wait_ms": 0 }),
         "report_wake" => json!({ "wake_id": "wk_x", "attempt": 1, "state": "turn_started" }),
         "wait_for_wake" => json!({ "timeout_ms": 0 }),
-        "get_thread" | "read_messages" | "summarize_thread" => json!({ "thread_id": thread }),
+        "get_thread" | "read_messages" | "summarize_thread" | "read_envelopes"
+        | "assemble_context" => json!({ "thread_id": thread }),
         "search_messages" => json!({ "query": "word", "thread_id": thread }),
-        "read_envelopes" => json!({ "thread_id": thread }),
         "post_envelope" => json!({ "envelope": {
             "id": "x", "timestamp": "2026-02-17T12:00:00Z", "channel": "internal", "role": "user",
             "content": "x", "meta": { "thread_id": thread },
         } }),
-        "list_deliveries" | "test_link" => json!({ "name": "quiet" }),
         "replay_delivery" => json!({ "delivery_id": "dlv_x" }),
         "propose_action" => json!({ "thread_id": "th_x", "action": { "text": "x" } }),
         "revise_proposal" => json!({ "proposal_id": "prop_x", "text": "x" }),
@@ -131,7 +132,6 @@ fn sample(operation: &str, thread: &str) -> Value {
         "release_work" => json!({ "work_id": "work_x", "fence": 1, "reason": "x" }),
         "redrive_outbox" | "cancel_outbox" => json!({ "outbox_id": "out_x" }),
         "get_tool_call" | "cancel_tool_call" => json!({ "call_id": "call_x" }),
-        "assemble_context" => json!({ "thread_id": thread }),
         "remember" => json!({ "kind": "long_term", "data": { "text": "x" } }),
         "forget" => json!({ "memory_id": "mem_x" }),
         "retrieve_docs" => json!({ "query": "word" }),

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 /// What happens next on the stream.
 pub(crate) enum Event {
     /// The service reports something; the answer says whether it was taken.
-    Batch(Batch, oneshot::Sender<bool>),
+    Batch(Box<Batch>, oneshot::Sender<bool>),
     /// The stream breaks.
     Break(ConnectorError),
 }
@@ -95,7 +95,7 @@ impl Service {
     pub(crate) async fn report(&self, facts: Facts, cursor: Option<&str>) -> bool {
         let (answer, taken) = oneshot::channel();
         let batch = Batch { facts, cursor: cursor.map(str::to_owned), ..Batch::default() };
-        self.happen.send(Event::Batch(batch, answer)).await.unwrap();
+        self.happen.send(Event::Batch(Box::new(batch), answer)).await.unwrap();
         taken.await.unwrap_or(false)
     }
 
@@ -224,7 +224,7 @@ impl Connector for Client {
                 };
                 match event {
                     Some(Event::Batch(batch, answer)) => {
-                        let taken = sink.take(batch).await;
+                        let taken = sink.take(*batch).await;
                         answer.send(taken.is_ok()).ok();
                         taken?;
                     }
@@ -272,6 +272,6 @@ impl Connector for Client {
         }
         let facts = serde_json::from_slice(&request.body)
             .map_err(|_| ConnectorError::Protocol { reason: "expected facts".to_owned() })?;
-        Ok(HookReply { batch: Batch::of(facts), answer: "taken".into(), ..HookReply::default() })
+        Ok(HookReply { batch: Batch::of(facts), answer: "taken".into() })
     }
 }

@@ -1,10 +1,5 @@
 //! What the store promises about deliveries and queues, told on both databases.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test that is surprised fails"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that is surprised fails")]
 
 mod deliveries;
 mod memories;

@@ -86,7 +86,6 @@ impl RelayConfig {
             tools: relay_tools::tools(&self.tools).unwrap_or_default(),
             context: self.context.settings().unwrap_or_default(),
             memory: self.memory.settings(),
-            ..RelaySettings::default()
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
 use protocol::limits::{self as all_limits, relay as limits};
 use protocol::relay::{Envelope, MemoryUpdate, WorkState, channel, cite, envelope_role};
 use protocol::{
@@ -144,7 +145,7 @@ pub(super) fn check(replies: &[Reply], actions: &[ActionWish]) -> Result<()> {
         validate::message_body(&action.text).field(&format!("{field}.text"))?;
         if action.text.len() > limits::ACTION_TEXT_BYTES_MAX {
             let reason = format_args!("must have at most {} bytes", limits::ACTION_TEXT_BYTES_MAX);
-            return Err(Error::invalid(&format!("{field}.text"), reason));
+            return Err(Error::invalid(format!("{field}.text"), reason));
         }
         if let Some(why) = &action.why {
             validate::without_nul(why).field(&format!("{field}.why"))?;
@@ -158,7 +159,7 @@ pub(super) fn check(replies: &[Reply], actions: &[ActionWish]) -> Result<()> {
 fn check_cites(field: &str, text_field: &str, text: &str, refs: &[String]) -> Result<()> {
     if refs.len() > limits::RETRIEVAL_REFS_MAX {
         let reason = format_args!("must be at most {}", limits::RETRIEVAL_REFS_MAX);
-        return Err(Error::invalid(&format!("{field}.retrieval_refs"), reason));
+        return Err(Error::invalid(format!("{field}.retrieval_refs"), reason));
     }
     for (place, id) in refs.iter().enumerate() {
         let field = format!("{field}.retrieval_refs[{place}]");
@@ -170,7 +171,7 @@ fn check_cites(field: &str, text_field: &str, text: &str, refs: &[String]) -> Re
     }
     let marks: Vec<String> = missing.iter().map(|id| format!("[[ref:{id}]]")).collect();
     Err(Error::invalid_hint(
-        &format!("{field}.{text_field}"),
+        format!("{field}.{text_field}"),
         format_args!("does not cite {}", missing.join(", ")),
         format!("write {} where the text leans on it, or leave the ref out", marks.join(" ")),
     ))
@@ -180,7 +181,7 @@ fn check_cites(field: &str, text_field: &str, text: &str, refs: &[String]) -> Re
 pub(super) fn digest_of(replies: &[Reply], actions: &[ActionWish], parks: bool) -> String {
     let said = serde_json::json!([replies, actions, parks]).to_string();
     let digest = digest(&SHA256, said.as_bytes());
-    digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(digest)
 }
 
 impl Completion {

@@ -102,8 +102,8 @@ fn page(proposal: &Value, excerpt: &str, paint: Paint) -> String {
 fn earlier(proposal: &Value) -> Option<(i64, &str)> {
     let steps = proposal.get("steps")?.as_array()?;
     let now = text(proposal, "text");
-    let drafts = steps.iter().filter(|step| text(step, "kind") == "drafted");
-    let last = drafts.filter(|step| text(step, "text") != now).next_back()?;
+    let mut drafts = steps.iter().filter(|step| text(step, "kind") == "drafted");
+    let last = drafts.rfind(|step| text(step, "text") != now)?;
     Some((number(last, "version"), text(last, "text")))
 }
 

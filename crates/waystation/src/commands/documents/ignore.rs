@@ -74,7 +74,7 @@ fn matches(pattern: &[char], name: &[char]) -> bool {
     let mut rest = pattern;
     while let Some((sign, after)) = rest.split_first() {
         let (is_deep, after) = match (sign, after) {
-            ('*', ['*', '/', after @ ..]) | ('*', ['*', after @ ..]) => (true, after),
+            ('*', ['*', '/', after @ ..] | ['*', after @ ..]) => (true, after),
             (_, after) => (false, after),
         };
         fits = step(*sign, is_deep, &fits, name);

@@ -107,7 +107,7 @@ impl Walk<'_> {
         let address = if below.is_empty() { &name } else { below };
         let url = self.url.map(|url| format!("{}/{address}", url.trim_end_matches('/')));
         let title = title(&text).unwrap_or(if below.is_empty() { name } else { below.to_owned() });
-        self.read.documents.push(Document { title, url, source, text });
+        self.read.documents.push(Document { source, title, url, text });
         Ok(())
     }
 }

@@ -57,7 +57,7 @@ attack() {
 # Waiting is left out: what it may be asked, it may wait for. So is revoking, which could end the very
 # token that asks; it has its own turn, with a token of its own.
 left_out=()
-for operation in wait_for_messages wait_for_wake claim_wakes revoke_token; do
+for operation in wait_for_messages wait_for_wake claim_wakes pull_work revoke_token; do
     left_out+=(--exclude-operation-id "$operation")
 done
 for role in worker operator; do

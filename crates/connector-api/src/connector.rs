@@ -30,6 +30,12 @@ pub trait ConnectorKind: Send + Sync {
     /// What a link asks for, in the order of asking.
     fn fields(&self) -> &'static [Field];
 
+    /// Secrets that the hub makes where none is given; whoever adds the link sees them once, and tells
+    /// them to the service.
+    fn made_secrets(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Builds the client of a link; does not reach out yet.
     fn connect(&self, settings: &LinkSettings, http: HttpClient) -> Result<Arc<dyn Connector>>;
 

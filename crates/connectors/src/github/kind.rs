@@ -14,7 +14,7 @@ pub struct Github;
 const FIELDS: &[Field] = &[
     Field {
         name: "webhook_secret",
-        prompt: "Secret of the webhook",
+        prompt: "Secret of the webhook (empty to have one made)",
         help: "A long random word of your own making, which you type into the webhook's settings as \
                well. Without it the hub takes nothing from GitHub.",
         default: Some(""),
@@ -107,6 +107,10 @@ impl ConnectorKind for Github {
 
     fn fields(&self) -> &'static [Field] {
         FIELDS
+    }
+
+    fn made_secrets(&self) -> &'static [&'static str] {
+        &["webhook_secret"]
     }
 
     fn connect(&self, settings: &LinkSettings, http: HttpClient) -> Result<Arc<dyn Connector>> {

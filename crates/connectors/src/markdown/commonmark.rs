@@ -39,6 +39,8 @@ fn escaped(line: &Line, sign: char, before: &str, after: &str, place: Place) -> 
         '_' if !(is_word(before, true) && is_word(after, false)) => "\\_".to_owned(),
         '|' if place.is_cell || is_start => "\\|".to_owned(),
         '#' | '-' | '+' | '=' | ':' if is_start => format!("\\{sign}"),
+        // What follows may be a link, and would be a picture.
+        '!' if after.is_empty() => "\\!".to_owned(),
         '.' | ')' if !is_start && is_number() => format!("\\{sign}"),
         sign => sign.to_string(),
     }

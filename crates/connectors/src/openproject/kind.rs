@@ -21,7 +21,7 @@ const FIELDS: &[Field] = &[
     },
     Field {
         name: "webhook_secret",
-        prompt: "Secret of the webhook",
+        prompt: "Secret of the webhook (empty to have one made)",
         help: "A long random word of your own making, which you type into the webhook's settings as \
                Signature secret. Without it the hub takes nothing from OpenProject.",
         default: Some(""),
@@ -74,6 +74,10 @@ impl ConnectorKind for OpenProject {
 
     fn fields(&self) -> &'static [Field] {
         FIELDS
+    }
+
+    fn made_secrets(&self) -> &'static [&'static str] {
+        &["webhook_secret"]
     }
 
     fn connect(&self, settings: &LinkSettings, http: HttpClient) -> Result<Arc<dyn Connector>> {

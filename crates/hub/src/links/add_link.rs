@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use connector_api::{Account, Connector, ConnectorError, ConnectorKind, LinkSettings};
 use protocol::limits::links as limits;
 use protocol::{Scope, Secret};
@@ -26,7 +28,8 @@ use crate::relay::approvals::terminal;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddLink {
-    /// The service: `telegram`, `slack`, `signal` or `whatsapp`.
+    /// The service: `telegram`, `slack`, `signal`, `whatsapp`, `github`, `sentry`, `openproject` or
+    /// `webhook`.
     service: String,
     /// The source's id, such as `slack-work`; the service's name unless you say otherwise.
     name: Option<String>,
@@ -38,6 +41,9 @@ pub struct AddLink {
     #[serde(default)]
     unchecked: bool,
 }
+
+/// Random bytes of a secret that the hub makes.
+const SECRET_BYTES: usize = 24;
 
 /// One thing that was given. Whatever is wrong with it is said without showing it.
 #[derive(Debug)]
@@ -68,6 +74,9 @@ pub struct AddLinkOutput {
     /// Where the service calls the hub, below its public address; absent where it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     hook_path: Option<String>,
+    /// Secrets that the hub has made for you to tell the service. They are never shown again.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    secrets_made: BTreeMap<&'static str, String>,
 }
 
 impl Operation for AddLink {
@@ -86,7 +95,8 @@ impl Operation for AddLink {
         terminal::guard_link(call, kind.service()).await?;
         let name = self.name.unwrap_or_else(|| self.service.clone());
         rules::source_name("name", &name)?;
-        let settings = sorted(kind, self.settings)?;
+        let mut settings = sorted(kind, self.settings)?;
+        let secrets_made = make_secrets(kind, &mut settings, call);
         let connector = kind.connect(&settings, links.parts.http.clone()).map_err(setting)?;
         let account =
             if self.unchecked { Account::default() } else { check(kind, &*connector).await? };
@@ -96,7 +106,7 @@ impl Operation for AddLink {
         });
         let hook_path = super::hook::path(&*connector, &call.caller().workspace_id, &name);
         let (service, plain) = (kind.service(), settings.plain);
-        let stored = Stored { name, service, plain, sealed, account, hook_path };
+        let stored = Stored { name, service, plain, sealed, account, hook_path, secrets_made };
         let output = store(call, stored).await?;
         links.announce_change();
         Ok(output)
@@ -120,6 +130,24 @@ struct Stored {
     sealed: Option<Vec<u8>>,
     account: Account,
     hook_path: Option<String>,
+    secrets_made: BTreeMap<&'static str, String>,
+}
+
+/// Makes the secrets that the hub can make and that were not given.
+fn make_secrets(
+    kind: &dyn ConnectorKind,
+    settings: &mut LinkSettings,
+    call: &Call,
+) -> BTreeMap<&'static str, String> {
+    let mut made = BTreeMap::new();
+    for name in kind.made_secrets() {
+        if settings.secret(name).is_empty() {
+            let secret = URL_SAFE_NO_PAD.encode(call.hub.random::<SECRET_BYTES>());
+            settings.secrets.insert((*name).to_owned(), Secret::new(secret.clone()));
+            made.insert(*name, secret);
+        }
+    }
+    made
 }
 
 async fn store(call: &Call, new: Stored) -> Result<AddLinkOutput> {
@@ -149,6 +177,7 @@ async fn store(call: &Call, new: Stored) -> Result<AddLinkOutput> {
             notes: new.account.notes.clone(),
             is_replaced: known.is_some(),
             hook_path: new.hook_path.clone(),
+            secrets_made: new.secrets_made.clone(),
         };
         let detail = serde_json::json!({ "service": new.service, "account": new.account.name });
         Ok(Change::of(new.name.clone(), output).with_detail(detail.to_string()))

@@ -19,7 +19,8 @@ async fn a_token_has_its_defaults_and_is_listed_without_itself(on: On) {
     assert_eq!((&issued["role"], &issued["agent_id"]), (&json!("worker"), &json!("codex")));
     assert_eq!(issued["workspace_id"], "wk_mobile_core");
     assert_eq!(issued["expires_at"], "2026-05-18T12:00:00Z");
-    let scopes = "threads:read threads:write sessions:read sessions:write chats:read chats:search";
+    let scopes = "threads:read threads:write sessions:read sessions:write chats:read chats:search \
+                  relay:work";
     assert_eq!(issued["scopes"], json!(scopes.split(' ').collect::<Vec<_>>()));
     let narrow = json!({
         "agent_id": "eye", "role": "observer", "scopes": ["threads:read", "audit:read"],

@@ -85,6 +85,14 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
         };
         output::line(&line)?;
     }
+    let made = added.answer.get("secrets_made").and_then(Value::as_object);
+    for (name, secret) in made.into_iter().flatten() {
+        let secret = secret.as_str().unwrap_or_default();
+        output::line(&format!(
+            "{name}: {secret}\nTell {} this secret; it is not shown again.",
+            kind.title()
+        ))?;
+    }
     let name = text("name").unwrap_or_default();
     let steps = if is_called(&args.service) { called_steps(name) } else { next_steps(name) };
     output::line(&format!(

@@ -4,6 +4,9 @@ use crate::auth::routes;
 use crate::http;
 use crate::program::{Home, Up};
 
+/// What is sent: nobody who would wait for work has to.
+const BODY: &[u8] = br#"{"wait_ms":0}"#;
+
 fn every_route(up: &Up) -> Vec<(String, String)> {
     let mut all = routes(up);
     for target in [
@@ -44,7 +47,7 @@ fn a_foreign_host_is_refused_on_every_route() {
             "evil.com:80@127.0.0.1",
         ] {
             let headers = [("Host", host.to_owned()), token.clone()];
-            let request = http::text(&method, &target, &headers, b"{}");
+            let request = http::text(&method, &target, &headers, BODY);
             let reply = http::send(up.address(), &request).unwrap();
             assert_eq!(
                 (reply.status, reply.code().as_str()),
@@ -54,7 +57,7 @@ fn a_foreign_host_is_refused_on_every_route() {
         }
         for host in ["127.0.0.1", "localhost", "LOCALHOST:1", "[::1]:7788", up.address()] {
             let headers = [("Host", host.to_owned()), token.clone()];
-            let request = http::text(&method, &target, &headers, b"{}");
+            let request = http::text(&method, &target, &headers, BODY);
             let reply = http::send(up.address(), &request).unwrap();
             let is_guarded = reply.status == 403 && reply.text().contains("Host header");
             assert!(!is_guarded, "{method} {target} {host}: {}", reply.text());
@@ -83,7 +86,7 @@ fn a_foreign_origin_is_refused_on_every_route() {
         let ask = |origins: &[&str]| {
             let mut headers = vec![host.clone(), token.clone()];
             headers.extend(origins.iter().map(|origin| ("Origin", (*origin).to_owned())));
-            http::send(up.address(), &http::text(&method, &target, &headers, b"{}")).unwrap()
+            http::send(up.address(), &http::text(&method, &target, &headers, BODY)).unwrap()
         };
         for origin in [
             "null",

@@ -130,6 +130,13 @@ proptest! {
 }
 
 #[test]
+fn a_call_before_a_citation_makes_no_picture_of_it() {
+    for flavour in FLAVOURS {
+        holds(flavour, "![[ref:ref_1]] and ![a](https://example.org)", 3_000).unwrap();
+    }
+}
+
+#[test]
 fn naughty_texts_are_within_their_limits_and_call_nobody() {
     let lines = naughty::LINES.iter().map(|line| (*line).to_owned());
     for text in lines.chain(naughty::long()) {

@@ -32,7 +32,7 @@ fn logs_and_code_are_left_alone() {
         "docker run -p 8080:80 nginx:1.25.3-alpine",
         "diff --git a/x b/x index 5c71efb..f17df05 100644",
         "@@ -120,7 +120,9 @@ fn main() {",
-        "SELECT * FROM orders WHERE id = 1234567890 AND total > 99.95;",
+        "select * from orders WHERE id = 1234567890 AND total > 99.95;",
         "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36",
         "GET /api/v2/items?page=12&per_page=100 HTTP/1.1\" 304 0",
         "memory: 1234567890 / 17179869184 bytes (7.2%)",

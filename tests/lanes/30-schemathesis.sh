@@ -48,11 +48,6 @@ checks+=,unsupported_method,allow_header_conformance,ignored_auth
 cat >"$home/schemathesis.toml" <<'TOML'
 [checks.negative_data_rejection]
 expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, "5xx"]
-
-# TODO(#2): a list is taken for an object whose fields may all be left out.
-[[operations]]
-include-name = "POST /v1/sources/{source}/messages"
-checks.negative_data_rejection.enabled = false
 TOML
 
 attack() {

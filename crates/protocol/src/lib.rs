@@ -15,6 +15,7 @@ pub mod id;
 pub mod limits;
 pub mod message;
 pub mod metadata;
+pub mod object;
 pub mod redact;
 pub mod relay;
 pub mod secret;

@@ -24,7 +24,7 @@ pub struct AddMessages {
     /// The service they come from; the source's id unless you say otherwise.
     service: Option<String>,
     /// What to add.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "protocol::object::object")]
     facts: Facts,
     /// Where an import stands after these facts.
     import: Option<ImportMark>,

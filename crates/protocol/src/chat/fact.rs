@@ -147,7 +147,11 @@ pub struct MessageFact {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// What hangs on it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "crate::object::objects"
+    )]
     pub attachments: Vec<Attachment>,
     /// The message it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]

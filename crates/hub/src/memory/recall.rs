@@ -63,7 +63,7 @@ impl Operation for Recall {
         let began = Instant::now();
         let query = self.query.as_deref().map(str::trim).unwrap_or_default().to_owned();
         check_query(&query)?;
-        let limit = limit(self.limit, limits::RECALL_DEFAULT, relay::RECALL_MAX)?;
+        let limit = limit("limit", self.limit, limits::RECALL_DEFAULT, relay::RECALL_MAX)?;
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
         let caller = call.shared_caller();
         let sight = call.read(move |tx| sight(tx, &caller, thread)).await?;
@@ -106,11 +106,11 @@ pub(super) fn check_query(query: &str) -> Result<()> {
     Ok(())
 }
 
-/// A number of answers.
-pub(super) fn limit(asked: Option<u32>, default: u32, most: u32) -> Result<usize> {
+/// A number of answers, asked for in a field of this name.
+pub(super) fn limit(field: &str, asked: Option<u32>, default: u32, most: u32) -> Result<usize> {
     let limit = asked.unwrap_or(default);
     if !(1..=most).contains(&limit) {
-        return Err(Error::invalid("limit", format!("must be from 1 to {most}")));
+        return Err(Error::invalid(field, format!("must be from 1 to {most}")));
     }
     Ok(usize::try_from(limit).unwrap_or(1))
 }

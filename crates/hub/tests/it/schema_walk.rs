@@ -95,7 +95,7 @@ async fn every_bound_of_every_schema_is_the_bound_of_its_check() {
     let operator = Arc::new(Caller { scopes: Scopes::ALL, ..(*operator).clone() });
     // Whoever wants something cannot allow it themselves.
     let decider = Arc::new(Caller { agent_id: "the_decider".to_owned(), ..(*operator).clone() });
-    let mut tried = 0;
+    let (mut tried, mut wrong) = (0, Vec::new());
     for row in MATRIX {
         let entry = hub.catalogue.get(row.operation).unwrap();
         let properties = entry.input_schema["properties"].as_object().unwrap();
@@ -122,11 +122,14 @@ async fn every_bound_of_every_schema_is_the_bound_of_its_check() {
                 });
                 let shown: String = probe.value.to_string().chars().take(80).collect();
                 let place = format!("{}.{field} = {shown}", row.operation);
-                assert_eq!(is_refused, !probe.is_inside, "{place}: {refused:?}");
+                if is_refused == probe.is_inside {
+                    wrong.push(format!("{place}: {refused:?}"));
+                }
                 tried += 1;
             }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(tried > 150, "the schemas say little: {tried} values");
     hub.stop().await;
 }

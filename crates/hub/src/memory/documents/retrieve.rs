@@ -74,7 +74,7 @@ impl Operation for RetrieveDocs {
         if query.is_empty() {
             return Err(Error::invalid_hint("query", "must not be empty", "ask in a few words"));
         }
-        let limit = limit(self.k, limits::RETRIEVED_DEFAULT, limits::RETRIEVED_MAX)?;
+        let limit = limit("k", self.k, limits::RETRIEVED_DEFAULT, limits::RETRIEVED_MAX)?;
         let collection = match self.collection {
             Some(name) => Some(super::collection(Some(&name))?),
             None => None,

@@ -62,6 +62,9 @@ impl Operation for DecideProposal {
         let version = self.version.ok_or_else(|| {
             Error::invalid_hint("version", "is missing", "get_proposal says which draft stands")
         })?;
+        if version < 1 {
+            return Err(Error::invalid("version", "must be 1 or more"));
+        }
         let caller = call.caller();
         if !caller.role.is_human() {
             return Err(Error::InsufficientAuthority(

@@ -25,7 +25,6 @@ use crate::threads::rules;
 #[serde(deny_unknown_fields)]
 pub struct CancelToolCall {
     /// The call: `call_…`, the message that asked for it, or with `thread_id` the id you gave it.
-    #[schemars(length(min = 1, max = limits::TOOL_KEY_CHARS_MAX))]
     call_id: String,
     /// The thread, when you name the call by your own id.
     thread_id: Option<String>,

@@ -1,7 +1,6 @@
 //! How far a call of a tool has come.
 
 use protocol::Scope;
-use protocol::limits::tools as limits;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,7 +16,6 @@ use crate::relay::TOOLSET;
 #[serde(deny_unknown_fields)]
 pub struct GetToolCall {
     /// The call: `call_…`, the message that asked for it, or with `thread_id` the id you gave it.
-    #[schemars(length(min = 1, max = limits::TOOL_KEY_CHARS_MAX))]
     call_id: String,
     /// The thread, when you name the call by your own id.
     thread_id: Option<String>,

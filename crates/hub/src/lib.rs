@@ -21,6 +21,7 @@ pub mod memory;
 mod metrics;
 mod operation;
 mod operations;
+mod page;
 mod quota;
 pub mod relay;
 pub mod threads;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::call::Call;
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
-use crate::threads::rules;
+use crate::page;
 
 /// List the tokens the hub has issued in your workspace, the newest first; never the tokens themselves.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -64,7 +64,7 @@ impl Operation for ListTokens {
     type Output = ListTokensOutput;
 
     async fn run(self, call: &Call) -> Result<ListTokensOutput> {
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let (workspace, now) = (call.caller().workspace_id.clone(), call.now());
         let rows = call.read(move |tx| Ok(tx.tokens(&workspace, limit)?)).await?;
         let tokens = rows.into_iter().map(|row| TokenLine {

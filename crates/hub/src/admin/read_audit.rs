@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::call::Call;
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
-use crate::threads::rules;
+use crate::page;
 
 /// Read the newest entries of your workspace's audit trail: who asked what, when, and how it went.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -65,7 +65,7 @@ impl Operation for ReadAudit {
     type Output = ReadAuditOutput;
 
     async fn run(self, call: &Call) -> Result<ReadAuditOutput> {
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let (workspace, after) = (call.caller().workspace_id.clone(), self.after);
         let rows = call
             .read(move |tx| {

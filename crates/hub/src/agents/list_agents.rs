@@ -12,7 +12,7 @@ use super::view;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
-use crate::threads::rules;
+use crate::page;
 use crate::wakes::pause::Pause;
 
 /// How often whoever waits looks by itself.
@@ -114,7 +114,7 @@ impl Operation for ListAgents {
     type Output = ListAgentsOutput;
 
     async fn run(self, call: &Call) -> Result<ListAgentsOutput> {
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let wait_ms = self.wait_ms.unwrap_or(0);
         if wait_ms > limits::WAIT_MS_MAX {
             let reason = format_args!("must be at most {}", limits::WAIT_MS_MAX);

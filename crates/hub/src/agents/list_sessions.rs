@@ -9,7 +9,7 @@ use super::view;
 use crate::call::Call;
 use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
-use crate::threads::rules;
+use crate::page;
 
 /// List the sessions of your workspace's agents, the one heard of last first.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -46,7 +46,7 @@ impl Operation for ListSessions {
         if !agent.is_empty() {
             validate::name(&agent).field("agent_id")?;
         }
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let fresh_since = call.now().plus_ms(-call.hub.settings.session_fresh_ms);
         let online_only = self.online_only.unwrap_or(false);
         let filter = SessionFilter {

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::ThreadFilter;
 
-use super::rules;
 use crate::call::Call;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
+use crate::page;
 
 /// List the threads you may see, the most recently active first, with how much you have not read.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -86,7 +86,7 @@ impl Operation for ListThreads {
         if !participant.is_empty() {
             validate::name(&participant).field("participant")?;
         }
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let filter = ThreadFilter {
             workspace: caller.workspace_id.clone(),
             member: if caller.role.has_authority() {

@@ -9,6 +9,7 @@ use super::{rules, view};
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
+use crate::page;
 
 /// Read the messages of a thread in order, after a number. Without `since_seq` it reads on from where
 /// you last acknowledged with `ack_read`.
@@ -48,7 +49,7 @@ impl Operation for ReadMessages {
     async fn run(self, call: &Call) -> Result<MessagesPage> {
         rules::claim("agent_id", self.agent_id.as_deref(), &call.caller().agent_id)?;
         let id = rules::thread_id(&self.thread_id)?;
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let since = since_seq(self.since_seq)?;
         let caller = call.shared_caller();
         call.read(move |tx| {

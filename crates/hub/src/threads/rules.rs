@@ -241,19 +241,6 @@ pub(crate) fn count_turn(
     say(tx, thread, at, &body, &metadata.to_string())
 }
 
-/// A page size: what was asked for, within limits.
-pub(crate) fn page_size(asked: Option<u32>) -> Result<usize> {
-    match asked {
-        None => Ok(limits::PAGE_DEFAULT),
-        Some(asked) => match usize::try_from(asked) {
-            Ok(size) if (1..=limits::PAGE_MAX).contains(&size) => Ok(size),
-            _ => {
-                Err(Error::invalid("limit", format_args!("must be from 1 to {}", limits::PAGE_MAX)))
-            }
-        },
-    }
-}
-
 /// The names of agents in a list, checked and without doubles.
 pub(crate) fn agent_names(field: &str, mut names: Vec<String>) -> Result<Vec<String>> {
     use crate::error::Checked;

@@ -11,6 +11,7 @@ use super::rules;
 use crate::call::Call;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
+use crate::page;
 
 /// How long a search waits for the index to take in what was posted before it.
 const CATCH_UP: Duration = Duration::from_millis(250);
@@ -78,13 +79,13 @@ impl Operation for SearchMessages {
 
     async fn run(self, call: &Call) -> Result<SearchMessagesOutput> {
         validate::line(&self.query, limits::SEARCH_QUERY_CHARS_MAX).field("query")?;
-        let limit = rules::page_size(self.limit)?;
-        let before = self.cursor.as_deref().map(read_cursor).transpose()?;
+        let limit = page::size(self.limit)?;
+        let before = page::begin(self.cursor.as_deref())?;
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
         let index_behind = !catch_up(call).await?;
         let caller = call.shared_caller();
         let (scope, thread_row) = call.read(move |tx| visible(tx, &caller, thread)).await?;
-        let page = call
+        let found = call
             .hub
             .search
             .search(SearchQuery {
@@ -98,12 +99,12 @@ impl Operation for SearchMessages {
             })
             .await
             .map_err(explain)?;
-        let (query, caller, found) = (self.query, call.shared_caller(), page.hits);
-        let hits = call.read(move |tx| load(tx, &caller, &query, &found)).await?;
+        let (query, caller, rows) = (self.query, call.shared_caller(), found.hits);
+        let hits = call.read(move |tx| load(tx, &caller, &query, &rows)).await?;
         Ok(SearchMessagesOutput {
             hits,
-            next_cursor: page.next.map(|row| format!("{row:x}")),
-            truncated: page.truncated,
+            next_cursor: found.next.map(page::cursor),
+            truncated: found.truncated,
             index_behind,
         })
     }
@@ -124,13 +125,6 @@ impl Operation for SearchMessages {
         }
         lines.join("\n")
     }
-}
-
-fn read_cursor(text: &str) -> Result<i64> {
-    i64::from_str_radix(text, 16)
-        .ok()
-        .filter(|row| *row >= 0)
-        .ok_or_else(|| Error::invalid("cursor", "must be next_cursor of an earlier page"))
 }
 
 /// A query that the index cannot read is the caller's to mend.

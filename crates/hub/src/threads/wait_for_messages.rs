@@ -15,6 +15,7 @@ use crate::chats::view::{self as chat_view, ChatMessage};
 use crate::chats::wait::{self as chat_wait, ChatWait};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
+use crate::page;
 
 /// Wait for messages of others and return as soon as there are some, at most 55 s. With `thread_id` it
 /// waits in one thread, from `since_seq` or your mark; without it in all of yours, from your marks.
@@ -99,7 +100,7 @@ impl Operation for WaitForMessages {
                 format_args!("must be at most {}", limits::WAIT_MS_MAX),
             ));
         }
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let timeout = Duration::from_millis(timeout_ms);
         if let Some(chats) = self.chats(limit)? {
             let found = chat_wait::wait(call, chats, timeout).await?;

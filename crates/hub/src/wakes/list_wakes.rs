@@ -7,8 +7,9 @@ use store::WakeFilter;
 
 use super::view::WakeView;
 use crate::call::Call;
-use crate::error::{Checked, Error, Result};
+use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
+use crate::page;
 use crate::threads::rules;
 
 /// List attempts to wake agents in the threads you may see, the newest first, and how far each came.
@@ -56,9 +57,9 @@ impl Operation for ListWakes {
         if !agent.is_empty() {
             validate::name(&agent).field("agent_id")?;
         }
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
-        let before = self.cursor.as_deref().map(read_cursor).transpose()?;
+        let before = page::begin(self.cursor.as_deref())?;
         let is_member_only = thread.is_none() && !caller.role.has_authority();
         let filter = WakeFilter {
             workspace: caller.workspace_id.clone(),
@@ -76,9 +77,7 @@ impl Operation for ListWakes {
                 filter.thread_row = Some(rules::enter(tx, thread, &caller, "read")?.row);
             }
             let mut rows = tx.wakes(&filter)?;
-            let more = rows.len() > limit;
-            rows.truncate(limit);
-            let next_cursor = rows.last().filter(|_| more).map(|last| format!("{:x}", last.row));
+            let next_cursor = page::cut(&mut rows, limit, |row| row.row);
             let wakes = rows.into_iter().map(WakeView::of).collect();
             Ok(ListWakesOutput { wakes, next_cursor })
         })
@@ -91,9 +90,4 @@ impl Operation for ListWakes {
         }
         output.wakes.iter().map(WakeView::brief).collect::<Vec<_>>().join("\n")
     }
-}
-
-fn read_cursor(text: &str) -> Result<i64> {
-    i64::from_str_radix(text, 16)
-        .map_err(|_| Error::invalid("cursor", "must be next_cursor of an earlier page"))
 }

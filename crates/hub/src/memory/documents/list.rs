@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::call::Call;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
-use crate::threads::rules;
+use crate::page;
 
 /// List the documents that agents can retrieve.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -61,8 +61,8 @@ impl Operation for ListDocuments {
     type Output = ListDocumentsOutput;
 
     async fn run(self, call: &Call) -> Result<ListDocumentsOutput> {
-        let limit = rules::page_size(self.limit)?;
-        let after = self.cursor.as_deref().map(read_cursor).transpose()?.unwrap_or(0);
+        let limit = page::size(self.limit)?;
+        let after = page::begin(self.cursor.as_deref())?.unwrap_or(0);
         let collection = match self.collection {
             Some(name) => Some(super::collection(Some(&name))?),
             None => None,
@@ -73,10 +73,7 @@ impl Operation for ListDocuments {
                 Ok(tx.documents(&caller.workspace_id, collection.as_deref(), after, limit + 1)?)
             })
             .await?;
-        let has_more = found.len() > limit;
-        found.truncate(limit);
-        let next_cursor =
-            found.last().filter(|_| has_more).map(|document| format!("{:x}", document.row));
+        let next_cursor = page::cut(&mut found, limit, |document| document.row);
         let documents = found.into_iter().map(|document| DocumentView {
             collection: document.collection,
             source: document.source,
@@ -98,11 +95,4 @@ impl Operation for ListDocuments {
         };
         output.documents.iter().map(line).collect::<Vec<_>>().join("\n")
     }
-}
-
-fn read_cursor(text: &str) -> Result<i64> {
-    i64::from_str_radix(text, 16)
-        .ok()
-        .filter(|row| *row >= 0)
-        .ok_or_else(|| Error::invalid("cursor", "must be next_cursor of an earlier page"))
 }

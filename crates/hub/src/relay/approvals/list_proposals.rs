@@ -8,8 +8,9 @@ use store::ProposalFilter;
 
 use super::view::ProposalView;
 use crate::call::Call;
-use crate::error::{Checked, Error, Result};
+use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
+use crate::page;
 use crate::relay::TOOLSET;
 use crate::threads::rules;
 
@@ -58,9 +59,9 @@ impl Operation for ListProposals {
         if !agent.is_empty() {
             validate::name(&agent).field("agent_id")?;
         }
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
-        let before = self.cursor.as_deref().map(read_cursor).transpose()?;
+        let before = page::begin(self.cursor.as_deref())?;
         let is_member_only = thread.is_none() && !caller.role.has_authority();
         let filter = ProposalFilter {
             workspace: caller.workspace_id.clone(),
@@ -78,9 +79,7 @@ impl Operation for ListProposals {
                 filter.thread_row = Some(rules::enter(tx, thread, &caller, "read")?.row);
             }
             let mut rows = tx.proposals(&filter)?;
-            let more = rows.len() > limit;
-            rows.truncate(limit);
-            let next_cursor = rows.last().filter(|_| more).map(|last| format!("{:x}", last.row));
+            let next_cursor = page::cut(&mut rows, limit, |row| row.row);
             let proposals = rows.into_iter().map(ProposalView::of).collect::<Result<_>>()?;
             Ok(ListProposalsOutput { proposals, next_cursor })
         })
@@ -93,9 +92,4 @@ impl Operation for ListProposals {
         }
         output.proposals.iter().map(ProposalView::brief).collect::<Vec<_>>().join("\n")
     }
-}
-
-fn read_cursor(text: &str) -> Result<i64> {
-    i64::from_str_radix(text, 16)
-        .map_err(|_| Error::invalid("cursor", "must be next_cursor of an earlier page"))
 }

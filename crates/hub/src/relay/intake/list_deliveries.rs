@@ -8,9 +8,9 @@ use store::DeliveryFilter;
 
 use super::view::{self, DeliveryView};
 use crate::call::Call;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
-use crate::threads::rules;
+use crate::page;
 
 /// List what a service said through a link, the newest first, and what became of each: work, a note, or
 /// nothing. What came again is counted, not listed twice.
@@ -48,17 +48,15 @@ impl Operation for ListDeliveries {
 
     async fn run(self, call: &Call) -> Result<ListDeliveriesOutput> {
         let caller = call.shared_caller();
-        let limit = rules::page_size(self.limit)?;
-        let before = self.cursor.as_deref().map(read_cursor).transpose()?;
+        let limit = page::size(self.limit)?;
+        let before = page::begin(self.cursor.as_deref())?;
         let (name, outcome) = (self.name, self.outcome);
         call.read(move |tx| {
             let link = view::link(tx, &caller.workspace_id, &name)?;
             let (link_row, limit_more) = (link.row, limit + 1);
             let filter = DeliveryFilter { link_row, outcome, before, limit: limit_more };
             let mut rows = tx.deliveries(&filter)?;
-            let more = rows.len() > limit;
-            rows.truncate(limit);
-            let next_cursor = rows.last().filter(|_| more).map(|last| format!("{:x}", last.row));
+            let next_cursor = page::cut(&mut rows, limit, |row| row.row);
             let deliveries = rows.into_iter().map(DeliveryView::of).collect();
             Ok(ListDeliveriesOutput { deliveries, next_cursor })
         })
@@ -72,9 +70,4 @@ impl Operation for ListDeliveries {
         }
         output.deliveries.iter().map(DeliveryView::brief).collect::<Vec<_>>().join("\n")
     }
-}
-
-fn read_cursor(text: &str) -> Result<i64> {
-    i64::from_str_radix(text, 16)
-        .map_err(|_| Error::invalid("cursor", "must be next_cursor of an earlier page"))
 }

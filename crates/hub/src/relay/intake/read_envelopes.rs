@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
+use crate::page;
 use crate::relay::{TOOLSET, envelope};
 use crate::threads::rules;
 
@@ -47,7 +48,7 @@ impl Operation for ReadEnvelopes {
 
     async fn run(self, call: &Call) -> Result<ReadEnvelopesOutput> {
         let id = rules::thread_id(&self.thread_id)?;
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let since = self.since_seq.unwrap_or(0);
         if since < 0 {
             return Err(Error::invalid("since_seq", "must not be negative"));

@@ -10,7 +10,7 @@ use super::view::OutboxView;
 use crate::call::Call;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
-use crate::threads::rules;
+use crate::page;
 
 /// List actions on their way to services, the newest first: what waits, what is being sent, what was sent
 /// and what was given up, with the reason and what the service said.
@@ -51,9 +51,9 @@ impl Operation for ListOutbox {
 
     async fn run(self, call: &Call) -> Result<ListOutboxOutput> {
         let workspace = call.caller().workspace_id.clone();
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let only = self.outbox_id.as_deref().map(super::outbox_id).transpose()?;
-        let before = self.cursor.as_deref().map(read_cursor).transpose()?;
+        let before = page::begin(self.cursor.as_deref())?;
         let (state, link) = (self.state, self.link);
         if let Some(link) = &link {
             validate::name(link).field("link")?;
@@ -72,9 +72,7 @@ impl Operation for ListOutbox {
             let workspace = workspace.clone();
             let filter = OutboxFilter { workspace, state, link_row, before, limit: limit + 1 };
             let mut rows = tx.list_outbox(&filter)?;
-            let more = rows.len() > limit;
-            rows.truncate(limit);
-            let next_cursor = rows.last().filter(|_| more).map(|last| format!("{:x}", last.row));
+            let next_cursor = page::cut(&mut rows, limit, |row| row.row);
             let mut actions = Vec::with_capacity(rows.len());
             for row in &rows {
                 actions.push(OutboxView::of(tx, row)?);
@@ -93,10 +91,4 @@ impl Operation for ListOutbox {
             text
         })
     }
-}
-
-/// Reads the cursor of a page.
-fn read_cursor(text: &str) -> Result<i64> {
-    i64::from_str_radix(text, 16)
-        .map_err(|_| Error::invalid("cursor", "must be the next_cursor of an earlier page"))
 }

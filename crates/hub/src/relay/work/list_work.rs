@@ -8,8 +8,9 @@ use store::WorkFilter;
 
 use super::view::WorkView;
 use crate::call::Call;
-use crate::error::{Checked, Error, Result};
+use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
+use crate::page;
 use crate::relay::TOOLSET;
 use crate::threads::rules;
 
@@ -56,9 +57,9 @@ impl Operation for ListWork {
         if !queue.is_empty() {
             validate::name(&queue).field("queue")?;
         }
-        let limit = rules::page_size(self.limit)?;
+        let limit = page::size(self.limit)?;
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
-        let before = self.cursor.as_deref().map(read_cursor).transpose()?;
+        let before = page::begin(self.cursor.as_deref())?;
         let filter = WorkFilter {
             workspace: caller.workspace_id.clone(),
             queue,
@@ -73,9 +74,7 @@ impl Operation for ListWork {
                 filter.thread_row = Some(rules::enter(tx, thread, &caller, "read")?.row);
             }
             let mut rows = tx.list_work(&filter)?;
-            let more = rows.len() > limit;
-            rows.truncate(limit);
-            let next_cursor = rows.last().filter(|_| more).map(|last| format!("{:x}", last.row));
+            let next_cursor = page::cut(&mut rows, limit, |row| row.row);
             let work = rows.into_iter().map(WorkView::of).collect();
             Ok(ListWorkOutput { work, next_cursor })
         })
@@ -92,10 +91,4 @@ impl Operation for ListWork {
             text
         })
     }
-}
-
-/// Reads the cursor of a page.
-fn read_cursor(text: &str) -> Result<i64> {
-    i64::from_str_radix(text, 16)
-        .map_err(|_| Error::invalid("cursor", "must be the next_cursor of an earlier page"))
 }

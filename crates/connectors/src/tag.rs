@@ -73,6 +73,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn hexadecimal_digits_are_bytes() {
+        assert_eq!(from_hex("00fFa5"), Some(vec![0, 255, 165]));
+        assert_eq!(from_hex("0"), None);
+        assert_eq!(from_hex("zz"), None);
+        assert_eq!(from_hex("é"), None);
+    }
+
+    #[test]
     fn the_second_case_of_rfc_4231_is_right() {
         let seal = Seal::new(hmac::HMAC_SHA256, ["Jefe"]);
         let tag = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";

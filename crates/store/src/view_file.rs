@@ -2,9 +2,52 @@
 
 use std::path::Path;
 
-use rusqlite::ErrorCode;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::{Result, StoreError};
+
+/// Opens a view for writing, deleting what is unusable. `what` is its name, for whoever reads the log.
+pub(crate) fn open_or_rebuild<T>(
+    path: &Path,
+    what: &str,
+    open: impl Fn(&Path) -> Result<T>,
+) -> Result<T> {
+    match open(path) {
+        Ok(opened) => Ok(opened),
+        Err(StoreError::Full) => Err(StoreError::Full),
+        Err(error) => {
+            tracing::warn!(%error, "{what} is unusable and will be built again");
+            remove(path)?;
+            open(path)
+        }
+    }
+}
+
+/// Opens a connection to a view that can only read.
+pub(crate) fn open_reader(path: &Path, statements_max: usize) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.execute_batch(
+        "PRAGMA query_only = ON;
+         PRAGMA cache_size = -16384;
+         PRAGMA mmap_size = 0;
+         PRAGMA busy_timeout = 5000;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(statements_max);
+    Ok(connection)
+}
+
+/// What a file is, by its format: ours, new, or something else.
+pub(crate) fn is_new(connection: &Connection, format: i64, what: &'static str) -> Result<bool> {
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match (found, tables) {
+        (found, _) if found == format => Ok(false),
+        (0, 0) => Ok(true),
+        _ => Err(StoreError::Corrupt { what }),
+    }
+}
 
 /// Deletes a view. Connections that are still open keep what they see.
 pub(crate) fn remove(path: &Path) -> Result<()> {
@@ -13,7 +56,7 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
         name.push(suffix);
         match std::fs::remove_file(&name) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                let what = "an unusable search index cannot be deleted".to_owned();
+                let what = "an unusable view cannot be deleted".to_owned();
                 return Err(StoreError::File { what, source });
             }
             _ => {}

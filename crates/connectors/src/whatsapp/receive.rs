@@ -1,15 +1,15 @@
 //! Requests of WhatsApp: whether they really are, and what they report.
 
 use connector_api::{Batch, ConnectorError, HookReply, HookRequest, Result};
-use hmac::{Hmac, KeyInit, Mac};
 use protocol::chat::Facts;
 use protocol::limits::chats as limits;
+use ring::hmac;
 use serde_json::Value;
-use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use super::message::Scene;
 use crate::foreign::Foreign;
+use crate::tag::Seal;
 
 /// Answers WhatsApp's question whether this is the hook that the owner meant.
 pub(super) fn challenge(request: &HookRequest, verify_token: &str) -> Result<HookReply> {
@@ -27,15 +27,12 @@ pub(super) fn challenge(request: &HookRequest, verify_token: &str) -> Result<Hoo
 
 /// Makes sure that the body is WhatsApp's, byte for byte.
 pub(super) fn verify(request: &HookRequest, app_secret: &str) -> Result<()> {
-    let tag = request
-        .header("x-hub-signature-256")
-        .and_then(|value| value.strip_prefix("sha256="))
-        .and_then(from_hex)
-        .ok_or(ConnectorError::BadSignature)?;
-    let mut mac = Hmac::<Sha256>::new_from_slice(app_secret.as_bytes())
-        .expect("a key of any length makes a code");
-    mac.update(&request.body);
-    mac.verify_slice(&tag).map_err(|_| ConnectorError::BadSignature)
+    let tag = request.header("x-hub-signature-256").and_then(|value| value.strip_prefix("sha256="));
+    let seal = Seal::new(hmac::HMAC_SHA256, [app_secret]);
+    if tag.is_some_and(|tag| seal.has_made(tag, &request.body)) {
+        return Ok(());
+    }
+    Err(ConnectorError::BadSignature)
 }
 
 /// Reads what is reported, as far as it is of this number.
@@ -54,27 +51,9 @@ pub(super) fn read(body: &[u8], phone_number_id: &str) -> Result<HookReply> {
     Ok(HookReply { batch: Batch::of(facts), ..HookReply::default() })
 }
 
-/// Bytes written as hexadecimal digits.
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if !rest.is_empty() {
-        return None;
-    }
-    pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn hexadecimal_digits_are_bytes() {
-        assert_eq!(from_hex("00fFa5"), Some(vec![0, 255, 165]));
-        assert_eq!(from_hex("0"), None);
-        assert_eq!(from_hex("zz"), None);
-        assert_eq!(from_hex("é"), None);
-    }
 
     #[test]
     fn a_known_signature_is_right() {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::request::IndexProgress;
 use super::shape::ContainmentShape;
@@ -26,29 +26,12 @@ pub(super) fn open_or_rebuild(
     path: &Path,
     shape: ContainmentShape,
 ) -> Result<(Connection, IndexProgress)> {
-    match open_writer(path, shape) {
-        Ok(opened) => Ok(opened),
-        Err(StoreError::Full) => Err(StoreError::Full),
-        Err(error) => {
-            tracing::warn!(%error, "the containment index is unusable and will be built again");
-            view_file::remove(path)?;
-            open_writer(path, shape)
-        }
-    }
+    view_file::open_or_rebuild(path, "the containment index", |path| open_writer(path, shape))
 }
 
 /// Opens a connection that can only read.
 pub(super) fn open_reader(path: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.execute_batch(
-        "PRAGMA query_only = ON;
-         PRAGMA cache_size = -16384;
-         PRAGMA mmap_size = 0;
-         PRAGMA busy_timeout = 5000;",
-    )?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    Ok(connection)
+    view_file::open_reader(path, STATEMENTS_MAX)
 }
 
 fn open_writer(path: &Path, shape: ContainmentShape) -> Result<(Connection, IndexProgress)> {
@@ -68,13 +51,8 @@ fn open_writer(path: &Path, shape: ContainmentShape) -> Result<(Connection, Inde
          PRAGMA busy_timeout = 5000;",
     )?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let tables: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    match (format, tables) {
-        (FORMAT, _) => {}
-        (0, 0) => create(&connection, shape)?,
-        _ => return Err(StoreError::Corrupt { what: "format of the containment index" }),
+    if view_file::is_new(&connection, FORMAT, "format of the containment index")? {
+        create(&connection, shape)?;
     }
     let found: String = connection.query_row("SELECT shape FROM progress", [], |row| row.get(0))?;
     if found != shape.words() {

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension};
 
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::view_file;
 
 const FILE: &str = "search.db";
@@ -35,29 +35,12 @@ pub(super) fn first_row(volume: i64) -> i64 {
 
 /// Opens the index for writing, deleting what is unusable; says how far it goes.
 pub(super) fn open_or_rebuild(path: &Path) -> Result<(Connection, i64)> {
-    match open_writer(path) {
-        Ok(opened) => Ok(opened),
-        Err(StoreError::Full) => Err(StoreError::Full),
-        Err(error) => {
-            tracing::warn!(%error, "the search index is unusable and will be built again");
-            view_file::remove(path)?;
-            open_writer(path)
-        }
-    }
+    view_file::open_or_rebuild(path, "the search index", open_writer)
 }
 
 /// Opens a connection that can only read.
 pub(super) fn open_reader(path: &Path) -> Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.execute_batch(
-        "PRAGMA query_only = ON;
-         PRAGMA cache_size = -16384;
-         PRAGMA mmap_size = 0;
-         PRAGMA busy_timeout = 5000;",
-    )?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    Ok(connection)
+    view_file::open_reader(path, STATEMENTS_MAX)
 }
 
 fn open_writer(path: &Path) -> Result<(Connection, i64)> {
@@ -71,13 +54,8 @@ fn open_writer(path: &Path) -> Result<(Connection, i64)> {
          PRAGMA mmap_size = 0;
          PRAGMA busy_timeout = 5000;",
     )?;
-    let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let tables: i64 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    match (format, tables) {
-        (FORMAT, _) => {}
-        (0, 0) => create(&connection)?,
-        _ => return Err(StoreError::Corrupt { what: "format of the search index" }),
+    if view_file::is_new(&connection, FORMAT, "format of the search index")? {
+        create(&connection)?;
     }
     let upto = indexed_upto(&connection)?;
     Ok((connection, upto))

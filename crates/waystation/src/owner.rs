@@ -44,6 +44,14 @@ pub(crate) fn try_lock(path: &Path) -> Result<Option<Lock>> {
     }
 }
 
+/// The same for an owner that nobody asked for: it stands back when one is about to come that somebody did.
+pub(crate) fn try_lock_on_demand(place: &Place) -> Result<Option<Lock>> {
+    match try_lock(&place.next_lock_file())? {
+        Some(_next) => try_lock(&place.lock_file()),
+        None => Ok(None),
+    }
+}
+
 /// An open hub that does not listen yet.
 pub(crate) struct Opened {
     pub(crate) app: App,

@@ -81,6 +81,11 @@ impl Place {
         self.folder.join("owner.lock")
     }
 
+    /// Held by whoever is about to take the data folder.
+    pub(crate) fn next_lock_file(&self) -> PathBuf {
+        self.folder.join("next-owner.lock")
+    }
+
     /// The name of this folder's machine side; it is made up once, and never changes.
     pub(crate) fn host_id(&self) -> Result<String> {
         let path = self.folder.join("host.id");

@@ -16,7 +16,11 @@ use crate::paths::Place;
 const START_PATIENCE: Duration = Duration::from_secs(15);
 /// How long an owner may take to finish what it is doing.
 const STOP_PATIENCE: Duration = Duration::from_secs(45);
-const START_LOOK_EVERY: Duration = Duration::from_millis(20);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How often an owner is asked to stop.
+const ASK_EVERY: Duration = Duration::from_millis(200);
+/// When an owner that was started, and is nowhere to be seen, is started again.
+const START_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Who a command speaks for: a token or an agent named in the environment, else the person at the
 /// terminal.
@@ -64,8 +68,8 @@ pub(crate) async fn retry<T, F>(place: &Place, mut attempt: impl FnMut() -> F) -
 where
     F: Future<Output = Result<T>>,
 {
-    let mut started = false;
     let mut waited = Duration::ZERO;
+    let mut may_start_at = Duration::ZERO;
     loop {
         let error = match attempt().await {
             Ok(done) => return Ok(done),
@@ -81,19 +85,19 @@ where
                 )
             });
         }
-        if !started && nobody_owns(place)? {
+        if waited >= may_start_at && nobody_owns(place)? {
             start_owner(place)?;
-            started = true;
+            may_start_at = waited + START_AGAIN_AFTER;
         }
-        tokio::time::sleep(START_LOOK_EVERY).await;
-        waited += START_LOOK_EVERY;
+        tokio::time::sleep(LOOK_EVERY).await;
+        waited += LOOK_EVERY;
     }
 }
 
 fn nobody_owns(place: &Place) -> Result<bool> {
     place.create()?;
     // Taken and let go at once: the owner takes it again.
-    Ok(crate::owner::try_lock(&place.lock_file())?.is_some())
+    Ok(crate::owner::try_lock_on_demand(place)?.is_some())
 }
 
 /// Starts an owner that outlives this process.
@@ -133,20 +137,7 @@ fn open_log(path: &Path) -> Result<File> {
 
 /// Takes the data folder over from an owner that was started on demand.
 pub(crate) async fn take_over(place: &Place, workspace: &str) -> Result<crate::owner::Lock> {
-    if let Some(lock) = crate::owner::try_lock(&place.lock_file())? {
-        return Ok(lock);
-    }
-    if let Some(info) = owner_info(place, workspace).await?
-        && let Some(url) = info.url
-    {
-        bail!(
-            "waystation already runs on {} (process {}, {url}).\nUse that one, stop it with waystation down, or \
-             choose another folder with --data",
-            place.shown(),
-            info.pid
-        );
-    }
-    wait_for_lock(place, workspace).await
+    wait_for_lock(place, workspace, Spared::WhoListens).await
 }
 
 /// Asks whoever owns the folder to stop; `false` when nobody did.
@@ -154,7 +145,7 @@ pub(crate) async fn stop_owner(place: &Place, workspace: &str) -> Result<bool> {
     if !place.folder.exists() || crate::owner::try_lock(&place.lock_file())?.is_some() {
         return Ok(false);
     }
-    wait_for_lock(place, workspace).await?;
+    wait_for_lock(place, workspace, Spared::Nobody).await?;
     Ok(true)
 }
 
@@ -169,21 +160,63 @@ pub(crate) async fn owner_info(place: &Place, workspace: &str) -> Result<Option<
     Ok(Some(serde_json::from_slice(&info)?))
 }
 
-/// Asks the owner to stop, as soon as it listens, and waits until it has let go.
-async fn wait_for_lock(place: &Place, workspace: &str) -> Result<crate::owner::Lock> {
-    let greeting = person(&Environment::default(), workspace);
+/// Which owners are not asked to stop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spared {
+    /// Those that somebody started on purpose.
+    WhoListens,
+    /// None.
+    Nobody,
+}
+
+/// Asks owners to stop, as soon as they listen, and waits until the folder is free.
+async fn wait_for_lock(
+    place: &Place,
+    workspace: &str,
+    spared: Spared,
+) -> Result<crate::owner::Lock> {
+    // The clients of an owner that stops would start the next one; while this is held, none of them does.
+    let mut next = None;
     let mut waited = Duration::ZERO;
-    let mut asked = false;
+    let mut ask_at = Duration::ZERO;
     while waited < STOP_PATIENCE {
+        if next.is_none() {
+            next = crate::owner::try_lock(&place.next_lock_file())?;
+        }
         if let Some(lock) = crate::owner::try_lock(&place.lock_file())? {
             return Ok(lock);
         }
-        if !asked && let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await {
-            client.post("/local/stop", String::new()).await.map_err(crate::failure::of_client)?;
-            asked = true;
+        if waited >= ask_at
+            // One that ends while it is asked is gone, or the next time answers.
+            && let Ok(Some(info)) = owner_info(place, workspace).await
+        {
+            if let Some(url) = info.url
+                && spared == Spared::WhoListens
+            {
+                bail!(
+                    "waystation already runs on {} (process {}, {url}).\nUse that one, stop it with waystation \
+                     down, or choose another folder with --data",
+                    place.shown(),
+                    info.pid
+                );
+            }
+            ask_to_stop(place, workspace).await;
+            ask_at = waited + ASK_EVERY;
         }
-        tokio::time::sleep(START_LOOK_EVERY).await;
-        waited += START_LOOK_EVERY;
+        tokio::time::sleep(LOOK_EVERY).await;
+        waited += LOOK_EVERY;
     }
     bail!("another process holds {} and does not let go", place.shown());
+}
+
+/// Asks the owner to stop. One that has just ended is not there to be asked.
+async fn ask_to_stop(place: &Place, workspace: &str) {
+    let asked = async {
+        let greeting = person(&Environment::default(), workspace);
+        let mut client = Client::connect(&place.sockets()?.hub, &greeting).await?;
+        client.post("/local/stop", String::new()).await.map_err(crate::failure::of_client)
+    };
+    if let Err(error) = asked.await {
+        tracing::debug!(%error, "the owner could not be asked to stop");
+    }
 }

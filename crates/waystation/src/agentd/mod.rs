@@ -36,11 +36,14 @@ pub(crate) async fn run(place: &Place, args: &AgentdArgs) -> Result<ExitCode> {
     if place.database().exists() {
         bail!("{} is the folder of a hub; give agentd one of its own with --data", place.shown());
     }
-    let _lock = match (owner::try_lock(&place.lock_file())?, args.on_demand) {
-        (Some(lock), _) => lock,
-        // Two clients started one each; the other one won.
-        (None, true) => return Ok(ExitCode::SUCCESS),
-        (None, false) => reach::take_over(place, &config.workspace).await?,
+    let _lock = if args.on_demand {
+        let Some(lock) = owner::try_lock_on_demand(place)? else {
+            // Two clients started one each; the other one won.
+            return Ok(ExitCode::SUCCESS);
+        };
+        lock
+    } else {
+        reach::take_over(place, &config.workspace).await?
     };
     let saved = Saved::settle(place, args)?;
     let remote = Arc::new(Remote::new(&saved, place.environment.clone())?);

@@ -59,7 +59,7 @@ pub(crate) async fn owner(place: &Place) -> Result<ExitCode> {
     place.create()?;
     let config = place.config()?;
     logs::start(&config.log)?;
-    let Some(lock) = owner::try_lock(&place.lock_file())? else {
+    let Some(lock) = owner::try_lock_on_demand(place)? else {
         // Two clients started one each; the other one won.
         return Ok(ExitCode::SUCCESS);
     };

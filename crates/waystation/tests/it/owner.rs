@@ -1,7 +1,9 @@
 //! One process owns a data folder, whoever starts it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::program::{Home, Ran};
@@ -47,6 +49,34 @@ fn up_takes_over_from_an_owner_that_was_started_on_demand() {
     assert_eq!(up.stop(), 0);
     // And the next command starts one again.
     assert!(home.ok(&["threads"]).contains("before"));
+}
+
+#[test]
+fn up_takes_over_from_as_many_owners_as_its_clients_start() {
+    const CLIENTS: usize = 4;
+    const TIMES: usize = 4;
+    let home = Home::generous();
+    let has_ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                while !has_ended.load(Ordering::Relaxed) {
+                    // One that is answered by nobody says so; the next one is.
+                    home.run(&["threads"]);
+                }
+            });
+        }
+        // Each is killed while all of them ask, and whoever finds none starts one.
+        for _ in 0..TIMES {
+            let up = home.try_up(home.command(&["up", "--listen", "127.0.0.1:0"]));
+            let Ok(up) = up else { break };
+            up.signal(Signal::KILL);
+            up.wait();
+        }
+        let up = home.try_up(home.command(&["up", "--listen", "127.0.0.1:0"]));
+        has_ended.store(true, Ordering::Relaxed);
+        assert!(up.is_ok(), "{}", home.log());
+    });
 }
 
 #[test]

@@ -28,8 +28,17 @@ pub(super) struct Window {
     screen: Screen,
     /// When a key was last pressed.
     pressed: Option<Instant>,
-    /// Whether an Enter is to follow.
-    owes_enter: bool,
+    /// What was pressed then.
+    last: Option<Key>,
+}
+
+/// A key that answers something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    /// Towards the next answer.
+    Down,
+    /// That one.
+    Enter,
 }
 
 impl Window {
@@ -52,7 +61,7 @@ impl Window {
         command.env("TERM", "xterm-256color");
         command.stdin(inside.try_clone()?).stdout(inside.try_clone()?).stderr(inside);
         let program = command.spawn().context("it does not start")?;
-        Ok(Self { terminal, program, screen: Screen::new(SIZE), pressed: None, owes_enter: false })
+        Ok(Self { terminal, program, screen: Screen::new(SIZE), pressed: None, last: None })
     }
 
     /// Reads what it says, so that it is never held up; answers whether it still runs.
@@ -67,31 +76,31 @@ impl Window {
 
     /// Answers what programs ask when they start: the folder is trusted, for it is ours and empty;
     /// hooks are not, for that is the person's to say.
+    ///
+    /// A program that is busy loses keys, so Enter is pressed only where the answer is seen to be chosen.
     pub(super) fn answer(&mut self) {
-        if self.owes_enter {
-            if self.pressed.is_some_and(|at| at.elapsed() >= ENTER_AFTER) {
-                self.owes_enter = false;
-                self.press(b"\r");
-            }
+        let Some(steps) = steps_to_answer(&self.words()) else { return };
+        let patience = match self.last {
+            Some(Key::Down) if steps == 0 => ENTER_AFTER,
+            Some(_) => ANSWER_AFTER,
+            None => Duration::ZERO,
+        };
+        if self.pressed.is_some_and(|at| at.elapsed() < patience) {
             return;
         }
-        if self.pressed.is_some_and(|at| at.elapsed() < ANSWER_AFTER) {
-            return;
-        }
-        match asked(&self.words()) {
-            None => {}
+        if steps == 0 {
             // Enter, and not Escape: what was typed before an Escape may still stand there.
-            Some(Reply::Down(times)) => {
-                self.press(DOWN.repeat(times).as_bytes());
-                self.owes_enter = true;
-            }
+            self.press(Key::Enter, "\r");
+        } else {
+            self.press(Key::Down, &DOWN.repeat(steps));
         }
     }
 
-    fn press(&mut self, keys: &[u8]) {
+    fn press(&mut self, key: Key, bytes: &str) {
         // A window that is gone is noticed by the next look.
-        rustix::io::write(&self.terminal, keys).ok();
+        rustix::io::write(&self.terminal, bytes.as_bytes()).ok();
         self.pressed = Some(Instant::now());
+        self.last = Some(key);
     }
 
     /// How long ago a key was pressed; `None` when none was.
@@ -111,26 +120,22 @@ impl Window {
     }
 }
 
-/// What to press.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reply {
-    /// So many answers down from the one that is chosen, then Enter.
-    Down(usize),
-}
-
-/// The answer to what a program asks when it starts.
-fn asked(words: &str) -> Option<Reply> {
+/// How many answers below the chosen one the right one stands; `None` when nothing is asked.
+fn steps_to_answer(words: &str) -> Option<usize> {
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let chosen = words.rsplit(['❯', '›']).next()?;
     if words.contains("Hooks need review") && words.contains("3. Continue without trusting") {
-        return Some(Reply::Down(2));
+        let number = chosen.trim_start().chars().next()?.to_digit(10)?;
+        return 3_usize.checked_sub(usize::try_from(number).ok()?);
     }
-    let is_trust = words.to_lowercase().contains("trust") && words.contains("Enter to confirm");
-    let chosen = words.rsplit(['❯', '›']).next().filter(|_| is_trust)?;
+    if !words.to_lowercase().contains("trust") || !words.contains("Enter to confirm") {
+        return None;
+    }
     let chosen = chosen.trim_start_matches(|c: char| !c.is_alphabetic());
     if chosen.starts_with("Yes") {
-        return Some(Reply::Down(0));
+        return Some(0);
     }
-    chosen.starts_with("No").then_some(Reply::Down(1))
+    chosen.starts_with("No").then_some(1)
 }
 
 #[cfg(test)]
@@ -142,13 +147,38 @@ mod tests {
         let question = "Is this a project you trust?";
         let no_first =
             format!("{question}\n❯ No, exit\n  Yes, I trust this folder\n Enter to confirm");
-        assert_eq!(asked(&no_first), Some(Reply::Down(1)));
+        assert_eq!(steps_to_answer(&no_first), Some(1));
         let yes_first = format!("{question}\n❯ 1. Yes, proceed\n  2. No, exit\n Enter to confirm");
-        assert_eq!(asked(&yes_first), Some(Reply::Down(0)));
+        assert_eq!(steps_to_answer(&yes_first), Some(0));
         let hooks =
             "Hooks need review\n› 1. Review hooks\n  2. Trust all\n  3. Continue without trusting";
-        assert_eq!(asked(hooks), Some(Reply::Down(2)));
-        assert_eq!(asked("❯ Try \"fix the tests\""), None);
+        assert_eq!(steps_to_answer(hooks), Some(2));
+        let last = hooks.replace('›', " ").replace("  3.", "› 3.");
+        assert_eq!(steps_to_answer(&last), Some(0));
+        assert_eq!(steps_to_answer("❯ Try \"fix the tests\""), None);
+    }
+
+    /// A program that hears the first key of a person as little as a busy one does.
+    const HARD_OF_HEARING: &str = r#"
+        stty -echo -icanon
+        show() { printf '\033[2J\033[Htrust this?\r\n%s No\r\n%s Yes\r\nEnter to confirm' "$1" "$2"; }
+        show '❯' ' '
+        dd bs=3 count=1 >/dev/null 2>&1
+        dd bs=3 count=1 >/dev/null 2>&1
+        show ' ' '❯'
+        dd bs=1 count=1 >/dev/null 2>&1
+        printf '\033[2J\033[Hsaid yes'
+        exec sleep 60"#;
+
+    #[tokio::test]
+    async fn a_key_that_was_lost_is_pressed_again_before_enter() {
+        let mut window =
+            Window::open(Path::new("/bin/sh"), &["-c", HARD_OF_HEARING], Path::new("/")).unwrap();
+        while !window.last_line().contains("said yes") {
+            assert!(window.look());
+            window.answer();
+            tokio::task::yield_now().await;
+        }
     }
 
     #[tokio::test]

@@ -124,6 +124,18 @@ pub(crate) async fn store_alone(place: &Place) -> Result<Load> {
     in_process(place, Way::Store).await
 }
 
+/// The same with texts of so many bytes.
+pub(crate) async fn store_alone_with(place: &Place, bytes: usize) -> Result<Load> {
+    let folder = place.throw_away()?;
+    let ready = ready(folder.path()).await?;
+    let body: Arc<str> = "x".repeat(bytes).into();
+    let posters = StorePoster::many(&ready.rig.hub.store, &ready.ids, "s", CLIENTS);
+    let posters = posters.into_iter().map(|poster| poster.saying(&body)).collect();
+    let load = drive(posters, stats::seconds(place.seconds)).await?;
+    ready.rig.stop().await?;
+    Ok(load)
+}
+
 async fn plain_file(place: &Place) -> Result<Load> {
     let folder = place.throw_away()?;
     let file = GroupFile::start(folder.path())?;

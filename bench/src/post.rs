@@ -80,6 +80,7 @@ pub(crate) struct StorePoster {
     store: Store,
     threads: Arc<Vec<ThreadId>>,
     caller: Arc<Caller>,
+    body: Arc<str>,
     run: String,
     agent: usize,
     turn: usize,
@@ -96,11 +97,17 @@ impl StorePoster {
             store: store.clone(),
             threads: Arc::clone(threads),
             caller: rig::caller(&rig::agent(agent), Role::Worker),
+            body: BODY.into(),
             run: run.to_owned(),
             agent,
             turn: 0,
         };
         (0..count).map(poster).collect()
+    }
+
+    /// The same with another text.
+    pub(crate) fn saying(self, body: &Arc<str>) -> Self {
+        Self { body: Arc::clone(body), ..self }
     }
 }
 
@@ -111,8 +118,8 @@ impl Poster for StorePoster {
         let Some(thread) = self.threads.get(thread).copied() else { return Ok(()) };
         let key = key(&self.run, self.agent, self.turn);
         let hash = hash(&key);
-        let caller = Arc::clone(&self.caller);
-        self.store.write(move |tx| write(tx, thread, &caller, (&key, hash))).await?;
+        let (caller, body) = (Arc::clone(&self.caller), Arc::clone(&self.body));
+        self.store.write(move |tx| write(tx, thread, &caller, &body, (&key, hash))).await?;
         Ok(())
     }
 }
@@ -128,6 +135,7 @@ fn write(
     tx: &mut Tx<'_>,
     id: ThreadId,
     caller: &Caller,
+    body: &str,
     (key, hash): (&str, i64),
 ) -> Result<(), StoreError> {
     let access = tx.lock_thread(id, &caller.agent_id)?;
@@ -148,7 +156,7 @@ fn write(
         trust: Trust::Agent,
         sender: &caller.agent_id,
         session: &caller.session_id,
-        body: BODY,
+        body,
         metadata: Some(METADATA),
         reply_to: None,
         idempotency: Some((key, hash)),

@@ -29,8 +29,8 @@ pub(crate) fn measure(place: &Place) -> Result<Vec<Row>> {
     let mut kept = Command::new(&program);
     kept.arg("run").arg("bench").arg("--data").arg(&data).arg("--").arg(&this);
     kept.arg("terminal-child");
-    let mut bare = Window::open(&mut bare)?;
-    let mut kept = Window::open(&mut kept)?;
+    let mut bare = Window::open(bare)?;
+    let mut kept = Window::open(kept)?;
     let rows = rounds(place, &mut bare, &mut kept);
     for window in [bare, kept] {
         window.end()?;

@@ -20,7 +20,7 @@ pub(super) struct Window {
 
 impl Window {
     /// Opens a window and waits until the program listens.
-    pub(super) fn open(command: &mut Command) -> Result<Self> {
+    pub(super) fn open(mut command: Command) -> Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = openpt(flags)?;
         unlockpt(&master)?;
@@ -33,6 +33,8 @@ impl Window {
             .stderr(slave)
             .spawn()
             .context("the program does not start")?;
+        // It holds the program's side of the terminal, which must not outlive the program.
+        drop(command);
         let mut window = Self { master: File::from(master), child, buffer: vec![0; 1024 * 1024] };
         window.read_until(READY)?;
         Ok(window)

@@ -93,6 +93,27 @@ def start_agentd(hub: Place, there: Place) -> subprocess.Popen:
     return agentd
 
 
+def session_name(hub: Place, agent: str) -> str | None:
+    """By what name an agent's program knows its session."""
+    sessions = hub.call("list_sessions")["sessions"]
+    return next(session.get("vendor_session_id") for session in sessions if session["agent_id"] == agent)
+
+
+def begin_anew(hub: Place, there: Place, thread: str) -> None:
+    """A person clears the conversation of a live Codex: its next turn is in another thread of Codex, and
+    that is the one to take up later."""
+    before = session_name(hub, "farcodex")
+    terminal = there.terminals["farcodex"]
+    begin = len(terminal.text())
+    terminal.type("/new")
+    terminal.enter()
+    until("Codex begins anew", 30, lambda: "OpenAI Codex" in terminal.text()[begin:])
+    seq = hub.post(thread, "a clean table?")
+    check(hub, hub.until_read(thread, 2, seq), farcodex={"codex_socket"})
+    after = session_name(hub, "farcodex")
+    assert before and after and before != after, (before, after)
+
+
 def elsewhere(hub: Place, there: Place, process: subprocess.Popen) -> None:
     """Wakes agents of another machine, before and after the hub was killed."""
     thread = hub.open("farcodex", "farclaude")
@@ -100,6 +121,7 @@ def elsewhere(hub: Place, there: Place, process: subprocess.Popen) -> None:
         until(f"{agent} has nothing to do", 60, lambda: hub.is_idle(agent))
     hub.post(thread)
     check(hub, hub.until_read(thread, 2), farcodex={"codex_socket"}, farclaude={"claude_rewake"})
+    begin_anew(hub, there, thread)
     process.send_signal(signal.SIGKILL)
     process.wait()
     # Nobody there notices: what is typed is shown. Programs draw only what is new, so one sign must do.

@@ -68,6 +68,13 @@ pub(crate) async fn pass(hub: &TestHub, what: &str, mut is_so: impl AsyncFnMut()
     panic!("it never came to this: {what}");
 }
 
+/// What was waited for came no sooner than it should, nor much later. On a busy machine the clock of a test
+/// may run on before the hub has looked at it.
+#[track_caller]
+pub(crate) fn assert_after(seconds: i64, right: i64, why: &str) {
+    assert!((right..right + 10).contains(&seconds), "after {seconds} s, not {right}: {why}");
+}
+
 /// An action at a place, on its way.
 pub(crate) async fn queue(hub: &TestHub, place: &str, text: &str) -> OutboxId {
     queue_with(hub, place, text, None, None).await.unwrap()

@@ -11,6 +11,7 @@ use protocol::limits;
 use rusqlite::Connection;
 use tokio::sync::watch;
 
+use super::frequencies::Frequencies;
 use super::request::{Candidate, MemoryDoc, RecallQuery, Vector};
 use super::vectors::{BYTES_MAX, Vectors};
 use super::{find, indexer, schema};
@@ -67,6 +68,7 @@ struct Writer {
 struct Reader {
     connection: Connection,
     generation: u64,
+    frequencies: Frequencies,
     shared: Arc<Shared>,
 }
 
@@ -92,6 +94,7 @@ impl MemoryIndex {
             readers.push(Reader {
                 connection: schema::open_reader(&shared.path)?,
                 generation: 0,
+                frequencies: Frequencies::default(),
                 shared: Arc::clone(&shared),
             });
         }
@@ -209,6 +212,7 @@ impl Reader {
         if generation != self.generation {
             self.connection = schema::open_reader(&self.shared.path)?;
             self.generation = generation;
+            self.frequencies = Frequencies::default();
         }
         let found = self.look(query);
         if found.as_ref().is_err_and(view_file::is_damage) {
@@ -217,10 +221,10 @@ impl Reader {
         found
     }
 
-    fn look(&self, query: &RecallQuery) -> Result<Vec<Candidate>> {
+    fn look(&mut self, query: &RecallQuery) -> Result<Vec<Candidate>> {
         let (mut words, mut vectors) = (Vec::new(), Vec::new());
         for area in find::areas(&self.connection, query)? {
-            words.extend(find::by_words(&self.connection, area, query)?);
+            words.extend(find::by_words(&self.connection, area, query, &mut self.frequencies)?);
             if let Some(vector) = &query.vector {
                 self.load(area, vector)?;
                 if let Some(all) = self.shared.vectors.read().get(&area) {

@@ -2,6 +2,7 @@
 //! are walked in memory. It may be deleted at any time and is built again from the trail of changes.
 
 mod find;
+mod frequencies;
 mod handle;
 mod indexer;
 mod request;

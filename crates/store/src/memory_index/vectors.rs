@@ -156,17 +156,20 @@ impl Best {
     }
 }
 
-/// The sum of products. Parts of sixteen become vector instructions.
+/// The sum of products. Eight sums over parts of thirty-two become vector instructions.
 fn dot(a: &[i8], b: &[i8]) -> i32 {
-    let mut sum = 0_i32;
-    for (a, b) in a.chunks(16).zip(b.chunks(16)) {
-        let mut part = 0_i32;
+    let product = |(a, b): (&i8, &i8)| i32::from(*a) * i32::from(*b);
+    let ((a_parts, a_rest), (b_parts, b_rest)) = (a.as_chunks::<32>(), b.as_chunks::<32>());
+    let mut sums = [0_i32; 8];
+    for (a, b) in a_parts.iter().zip(b_parts) {
+        let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
         for (a, b) in a.iter().zip(b) {
-            part += i32::from(i16::from(*a) * i16::from(*b));
+            for (sum, pair) in sums.iter_mut().zip(a.iter().zip(b)) {
+                *sum += product(pair);
+            }
         }
-        sum += part;
     }
-    sum
+    sums.iter().sum::<i32>() + a_rest.iter().zip(b_rest).map(product).sum::<i32>()
 }
 
 fn scale(values: &[i8]) -> f32 {

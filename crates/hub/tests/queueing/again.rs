@@ -1,12 +1,15 @@
 //! Work that was given up or parked is given out again, by an operator's word.
 
 use protocol::limits::relay::WORK_ATTEMPTS_MAX;
+use protocol::relay::{Action, ProposalState};
+use protocol::{ProposalId, WorkId};
 use serde_json::{Value, json};
+use store::ProposalRow;
 use testkit::{On, TestHub};
 
 use crate::on_both;
 use crate::service::Service;
-use crate::world::{agent, completion, linked, operator, pull, say, thread};
+use crate::world::{WORKSPACE, agent, completion, linked, operator, pull, say, thread};
 
 on_both! {
     what_was_given_up_is_tried_anew_and_its_old_holder_cannot_finish_it
@@ -129,5 +132,63 @@ async fn parked_and_put_off_work_is_given_out_and_can_move_to_another_queue() {
     let stranger = testkit::caller_in("wk_other", "boss", protocol::Role::Operator);
     assert_eq!(hub.code(&stranger, "requeue_work", json!({ "work_id": id })).await, "NOT_FOUND");
     assert_eq!(hub.code(&stranger, "list_work", json!({ "work_id": id })).await, "NOT_FOUND");
+    hub.stop().await;
+}
+
+/// A proposal that came from some work and waits for a human.
+async fn propose(hub: &TestHub, work: WorkId) -> ProposalRow {
+    let (now, id) = (hub.hub.now(), ProposalId(hub.hub.new_uid(hub.hub.now())));
+    let written: waystation_hub::Result<ProposalRow> = hub
+        .hub
+        .store
+        .write(move |tx| {
+            let work = tx.work(work)?.unwrap();
+            tx.insert_proposal(&ProposalRow {
+                row: 0,
+                id,
+                workspace: WORKSPACE.to_owned(),
+                thread_row: work.thread_row,
+                thread_id: work.thread_id,
+                task: work.task,
+                work: Some(work.row),
+                agent: "worker".to_owned(),
+                state: ProposalState::Waiting,
+                version: 1,
+                action: "{}".to_owned(),
+                action_hash: Action::default().hash().0.to_vec(),
+                why: String::new(),
+                created: now,
+                expires: now,
+                remind: None,
+                reminders: 0,
+                asked_at: None,
+                decided_by: None,
+                decided_via: None,
+                decided: None,
+                comment: None,
+            })?;
+            Ok(tx.proposal(id)?.unwrap())
+        })
+        .await;
+    written.unwrap()
+}
+
+#[tokio::test]
+async fn work_that_waits_for_a_decision_goes_on_by_that_decision() {
+    let service = Service::new();
+    let hub = linked(On::Sqlite, &service).await;
+    let (row, _) = thread(&hub).await;
+    let id = say(&hub, row, "default", "help").await;
+    let item = pull(&hub, &agent("worker"), 1).await.remove(0);
+    let park = json!({ "work_id": id, "fence": item["fence"], "park": true });
+    hub.ok(&agent("worker"), "complete_work", park).await;
+    let mut proposal = propose(&hub, id).await;
+    let refused = hub.call(&operator(), "requeue_work", json!({ "work_id": id })).await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains(&proposal.id.to_string()), "{refused}");
+    proposal.state = ProposalState::Withdrawn;
+    let withdrawn = hub.hub.store.write(move |tx| tx.update_proposal(&proposal)).await;
+    withdrawn.unwrap();
+    assert_eq!(requeue(&hub, &json!(id)).await["state"], "ready");
     hub.stop().await;
 }

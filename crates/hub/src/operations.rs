@@ -14,7 +14,7 @@ use crate::relay::context::AssembleContext;
 use crate::relay::intake::{ListDeliveries, PostEnvelope, ReadEnvelopes, ReplayDelivery, TestLink};
 use crate::relay::outbox::{CancelOutbox, ListOutbox, RedriveOutbox};
 use crate::relay::tools::{CancelToolCall, GetToolCall};
-use crate::relay::work::{CompleteWork, ExtendWork, ListWork, PullWork, ReleaseWork};
+use crate::relay::work::{CompleteWork, ExtendWork, ListWork, PullWork, ReleaseWork, RequeueWork};
 use crate::threads::{
     AckRead, AddParticipants, CreateThread, GetMessage, GetThread, ListThreads, PostMessage,
     ReadMessages, RemoveParticipants, SearchMessages, SummarizeThread, UpdateThreadStatus,
@@ -27,7 +27,7 @@ use crate::wakes::{
 
 /// Every operation.
 pub fn catalogue() -> Catalogue {
-    Catalogue::new(vec![
+    let mut entries = vec![
         Entry::of::<CreateThread>(),
         Entry::of::<ListThreads>(),
         Entry::of::<GetThread>(),
@@ -86,11 +86,20 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),
         Entry::of::<ReadAudit>(),
+    ];
+    entries.extend(relay());
+    Catalogue::new(entries)
+}
+
+/// The operations of the relay that agents work with, and those who look after it.
+fn relay() -> Vec<Entry> {
+    vec![
         // The relay: work for agents, and what leaves for services.
         Entry::of::<PullWork>(),
         Entry::of::<ExtendWork>(),
         Entry::of::<CompleteWork>(),
         Entry::of::<ReleaseWork>(),
+        Entry::of::<RequeueWork>(),
         Entry::of::<ListWork>(),
         Entry::of::<ListOutbox>(),
         Entry::of::<RedriveOutbox>(),
@@ -101,5 +110,5 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<ListDeliveries>(),
         Entry::of::<ReplayDelivery>(),
         Entry::of::<TestLink>(),
-    ])
+    ]
 }

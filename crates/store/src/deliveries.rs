@@ -215,8 +215,7 @@ impl Tx<'_> {
     /// The row of the thread for which we posted something.
     pub fn thread_of_posted(&mut self, link_row: i64, remote_id: &str) -> Result<Option<i64>> {
         let thread = self.query_one(
-            "SELECT o.thread FROM posted p JOIN outbox o ON o.id = p.outbox
-             WHERE p.link = ?1 AND p.remote_id = ?2",
+            "SELECT thread FROM posted WHERE link = ?1 AND remote_id = ?2",
             &[link_row.into(), remote_id.into()],
             |row| row.opt_int(0),
         )?;
@@ -231,8 +230,14 @@ impl Tx<'_> {
     }
 
     /// Drops the bytes of what came before a moment, of at most so many deliveries after a row. Answers
-    /// the row to go on after; the same one when nothing is left to do.
-    pub fn forget_bodies(&mut self, after: i64, before: Timestamp, limit: usize) -> Result<i64> {
+    /// the row to go on after, which is the same one when nothing is left to do, and how many lost their
+    /// bytes.
+    pub fn forget_bodies(
+        &mut self,
+        after: i64,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<(i64, u64)> {
         let (mut upto, mut is_old) = (after, true);
         self.each(
             "SELECT id, received_ms FROM delivery WHERE id > ?1 ORDER BY id LIMIT ?2",
@@ -245,14 +250,15 @@ impl Tx<'_> {
                 Ok(is_old)
             },
         )?;
-        if upto > after {
-            self.execute(
-                "UPDATE delivery SET headers = NULL, body = NULL
-                 WHERE id > ?1 AND id <= ?2 AND body IS NOT NULL",
-                &[after.into(), upto.into()],
-            )?;
+        if upto == after {
+            return Ok((upto, 0));
         }
-        Ok(upto)
+        let dropped = self.execute(
+            "UPDATE delivery SET headers = NULL, body = NULL
+             WHERE id > ?1 AND id <= ?2 AND body IS NOT NULL",
+            &[after.into(), upto.into()],
+        )?;
+        Ok((upto, dropped))
     }
 
     /// Forgets what came before a moment altogether, at most so much; answers how much.

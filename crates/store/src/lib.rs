@@ -35,6 +35,7 @@ mod purge;
 mod queue;
 mod reconcile;
 mod relay_threads;
+mod retention;
 pub mod search;
 mod session_layers;
 mod sessions;
@@ -82,6 +83,7 @@ pub use profiles::ProfileRow;
 pub use proposals::{ProposalFilter, ProposalRow, ProposalStepRow};
 pub use reconcile::ReconcileRow;
 pub use relay_threads::RelayThreadRow;
+pub use retention::{Cutoffs, Kept, Portion};
 pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };

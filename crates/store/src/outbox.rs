@@ -288,18 +288,25 @@ impl Tx<'_> {
         self.update_outbox(action)
     }
 
-    /// Remembers what the service called something that we posted.
+    /// Remembers what the service called something that we posted, and for which thread: that is known
+    /// for longer than the action.
     pub fn insert_posted(
         &mut self,
         link_row: i64,
         remote_id: &str,
-        outbox_row: i64,
+        (outbox_row, thread_row): (i64, Option<i64>),
         at: Timestamp,
     ) -> Result<()> {
         self.execute(
-            "INSERT INTO posted (link, remote_id, outbox, at_ms) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (link, remote_id) DO NOTHING",
-            &[link_row.into(), remote_id.into(), outbox_row.into(), at.as_ms().into()],
+            "INSERT INTO posted (link, remote_id, outbox, thread, at_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (link, remote_id) DO NOTHING",
+            &[
+                link_row.into(),
+                remote_id.into(),
+                outbox_row.into(),
+                thread_row.into(),
+                at.as_ms().into(),
+            ],
         )?;
         Ok(())
     }
@@ -347,15 +354,19 @@ impl Tx<'_> {
         )
     }
 
-    /// How many actions wait, are being sent, or were given up; of all workspaces.
-    pub fn outbox_depths(&mut self) -> Result<Vec<(OutboxState, i64)>> {
+    /// How many actions wait, are being sent, or were given up, and when the oldest of each was added; of
+    /// all workspaces.
+    pub fn outbox_depths(&mut self) -> Result<Vec<(OutboxState, i64, Timestamp)>> {
         self.query(
-            "SELECT state, count(*) FROM outbox WHERE state IN (0, 1, 3) GROUP BY state
-             ORDER BY state",
+            "SELECT d.state, d.number, (SELECT o.created_ms FROM outbox o WHERE o.id = d.oldest)
+             FROM (SELECT state, count(*) AS number, min(id) AS oldest FROM outbox
+                   WHERE state IN (0, 1, 3) GROUP BY state) d
+             ORDER BY d.state",
             &[],
             |row| {
                 let state = OutboxState::from_code(row.int(0)?);
-                Ok((state.ok_or(StoreError::Corrupt { what: "outbox" })?, row.int(1)?))
+                let state = state.ok_or(StoreError::Corrupt { what: "outbox" })?;
+                Ok((state, row.int(1)?, Timestamp::from_ms(row.int(2)?)))
             },
         )
     }

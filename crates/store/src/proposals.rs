@@ -199,6 +199,15 @@ impl Tx<'_> {
         )
     }
 
+    /// A proposal that came from some work and waits for a human.
+    pub fn open_proposal_of_work(&mut self, work_row: i64) -> Result<Option<ProposalId>> {
+        self.query_one(
+            "SELECT uid FROM proposal WHERE work = ?1 AND state IN (0, 5) ORDER BY id LIMIT 1",
+            &[work_row.into()],
+            |row| ProposalId::from_bytes(&row.blob(0)?).ok_or(CORRUPT),
+        )
+    }
+
     /// Proposals that must be looked at, the longest due first.
     pub fn due_proposals(&mut self, now: Timestamp, limit: usize) -> Result<Vec<ProposalId>> {
         self.query(

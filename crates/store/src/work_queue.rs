@@ -235,7 +235,7 @@ impl Tx<'_> {
     pub fn update_work(&mut self, work: &WorkRow) -> Result<()> {
         self.execute(
             "UPDATE work SET state = ?2, attempts = ?3, visible_ms = ?4, fence = ?5, holder = ?6,
-                 lease_ms = ?7, reason = ?8, outcome = ?9, ended_ms = ?10
+                 lease_ms = ?7, reason = ?8, outcome = ?9, ended_ms = ?10, queue = ?11
              WHERE id = ?1",
             &[
                 work.row.into(),
@@ -248,6 +248,7 @@ impl Tx<'_> {
                 work.reason.as_deref().into(),
                 work.outcome.as_deref().into(),
                 work.ended.map(Timestamp::as_ms).into(),
+                work.queue.as_str().into(),
             ],
         )?;
         Ok(())

@@ -7,6 +7,7 @@ mod documents;
 mod hook;
 mod outbox;
 mod run;
+mod work;
 
 use std::path::PathBuf;
 
@@ -20,6 +21,7 @@ pub(crate) use documents::{DocsArgs, DocsCommand, RedactArgs, ReferenceArgs};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
 pub(crate) use outbox::{OutboxArgs, OutboxCommand, OutboxListArgs};
 pub(crate) use run::{AttachArgs, RunArgs};
+pub(crate) use work::{WorkArgs, WorkCommand, WorkListArgs};
 
 /// A self-hosted hub where agents, people and services meet in durable threads.
 ///
@@ -147,6 +149,8 @@ pub(crate) enum Command {
     Approvals(ApprovalsArgs),
     /// See what is on its way to services, try again what was given up, take back what has not left.
     Outbox(OutboxArgs),
+    /// See what agents have to do, and give out again what was given up.
+    Work(WorkArgs),
     /// Let one agent review another's work.
     #[command(subcommand)]
     Review(ReviewCommand),

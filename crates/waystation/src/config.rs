@@ -9,6 +9,7 @@ mod model;
 mod outbox;
 mod relay;
 mod relay_tools;
+mod retention;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -494,6 +495,9 @@ mod tests {
             assert!(error.contains(says), "{error}");
         }
         assert!(load("[relay]\nkeep_bodies_days = 91\n", &[]).is_err());
+        let kept = load("[relay.retention]\nfinished_days = 7\n", &[]).unwrap();
+        assert_eq!(kept.hub_settings().relay.retention.finished_ms, 7 * 24 * 3_600_000);
+        assert!(load("[relay.retention]\ndead_days = 7\n", &[]).is_err());
     }
 
     #[test]

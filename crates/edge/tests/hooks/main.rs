@@ -1,6 +1,10 @@
 //! Services that call a link over HTTP, honest ones and others.
 #[cfg(test)]
+mod metrics;
+#[cfg(test)]
 mod service;
+#[cfg(test)]
+mod tracker;
 #[cfg(test)]
 mod world;
 

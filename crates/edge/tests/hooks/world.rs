@@ -63,6 +63,11 @@ impl World {
         {
             tokio::task::yield_now().await;
         }
+        Self::over(hub).await
+    }
+
+    /// A hub behind its listener.
+    pub(crate) async fn over(hub: TestHub) -> Self {
         let keys = Arc::clone(&hub.hub.keys);
         let revocations = Arc::clone(&hub.hub.revocations);
         let verifier = Verifier::new(&IdentityConfig::default(), keys, revocations).unwrap();

@@ -7,6 +7,7 @@ use store::{Store, StoreError};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use super::trouble::Trouble;
 use crate::audit::{OwnedEntry, with_trace};
 
 /// Runs until it is stopped; then enters what is left.
@@ -36,7 +37,7 @@ pub(crate) async fn run(
 
 async fn enter(store: &Store, batch: Vec<OwnedEntry>, stop: &CancellationToken) {
     let batch = Arc::new(batch);
-    let mut has_failed = false;
+    let mut trouble = Trouble::default();
     loop {
         let work = Arc::clone(&batch);
         let result: Result<(), StoreError> = store
@@ -59,11 +60,7 @@ async fn enter(store: &Store, batch: Vec<OwnedEntry>, stop: &CancellationToken) 
             Err(StoreError::Overloaded) => tokio::task::yield_now().await,
             // What was answered before the outage is entered after it.
             Err(error) if error.is_outage() && !stop.is_cancelled() => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "reads wait to be audited; trying again");
-                }
-                has_failed = true;
+                trouble.say(&error, "reads wait to be audited; trying again");
                 tokio::select! {
                     () = tokio::time::sleep(limits::DATABASE_RECONNECT_PAUSE) => {}
                     () = stop.cancelled() => {}

@@ -13,6 +13,7 @@ use store::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::trouble::Trouble;
 use crate::chats::content_code;
 use crate::live::Live;
 
@@ -32,12 +33,12 @@ pub(crate) async fn run(
 ) {
     let mut watch = live.watch();
     watch.add_chats();
-    let mut has_failed = false;
+    let mut trouble = Trouble::default();
     while !stop.is_cancelled() {
         match take_in(&store, &index).await {
-            Ok(true) => has_failed = false,
+            Ok(true) => trouble.is_over(),
             Ok(false) => {
-                has_failed = false;
+                trouble.is_over();
                 tokio::select! {
                     () = watch.changed() => {}
                     () = tokio::time::sleep(LOOK_EVERY) => {}
@@ -46,11 +47,7 @@ pub(crate) async fn run(
             }
             Err(StoreError::Closed | StoreError::Failed) => return,
             Err(error) => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "the index of chats fell behind; trying again");
-                }
-                has_failed = true;
+                trouble.say(&error, "the index of chats fell behind; trying again");
                 tokio::time::sleep(STEP_ASIDE).await;
             }
         }

@@ -4,39 +4,17 @@
 use std::sync::Arc;
 
 use protocol::limits::relay as limits;
-use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
+use super::retention::{DELIVERIES, DELIVERY_BODIES, count};
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 
 /// Where it is remembered how far the bytes are gone.
 const CURSOR: &str = "delivery_bodies_forgotten_upto";
 
-/// Runs until it is stopped.
-pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
-    let mut has_failed = false;
-    while !stop.is_cancelled() {
-        match sweep(&hub, &stop).await {
-            Ok(()) => has_failed = false,
-            Err(Error::Store(StoreError::Closed | StoreError::Failed)) => return,
-            Err(error) => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "old deliveries are still there; trying again later");
-                }
-                has_failed = true;
-            }
-        }
-        tokio::select! {
-            () = tokio::time::sleep(limits::DELIVERY_SWEEP_EVERY) => {}
-            () = stop.cancelled() => return,
-        }
-    }
-}
-
 /// Forgets everything that is due, in portions, so that nobody else has to wait for long.
-async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
+pub(super) async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
     let now = hub.now();
     let intake = &hub.settings.relay.intake;
     let (bodies, keys) = (now.plus_ms(-intake.body_ms), now.plus_ms(-intake.key_ms));
@@ -48,18 +26,22 @@ async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
         if oldest >= bodies && oldest >= keys {
             return Ok(());
         }
-        is_more = hub
+        let (has_walked, dropped, forgotten) = hub
             .store
             .write(move |tx| {
                 let after = tx.fact(CURSOR)?.and_then(|text| text.parse().ok()).unwrap_or(0);
-                let upto = tx.forget_bodies(after, bodies, limits::DELIVERY_SWEEP_MAX)?;
+                let (upto, dropped) =
+                    tx.forget_bodies(after, bodies, limits::DELIVERY_SWEEP_MAX)?;
                 if upto > after {
                     tx.set_fact(CURSOR, &upto.to_string())?;
                 }
                 let forgotten = tx.forget_deliveries(keys, limits::DELIVERY_SWEEP_MAX)?;
-                Ok::<_, Error>(upto > after || forgotten > 0)
+                Ok::<_, Error>((upto > after, dropped, forgotten))
             })
             .await?;
+        count(&hub.metrics, DELIVERY_BODIES, dropped);
+        count(&hub.metrics, DELIVERIES, forgotten);
+        is_more = has_walked || forgotten > 0;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use protocol::limits::links as limits;
 use store::{StoreError, Tx};
 use tokio_util::sync::CancellationToken;
 
+use super::trouble::Trouble;
 use crate::audit::Commitment;
 use crate::call::{Change, Identity};
 use crate::chats::take::expire;
@@ -23,20 +24,16 @@ const ACTOR: &str = "expiry";
 
 /// Runs until it is stopped.
 pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
-    let mut has_failed = false;
+    let mut trouble = Trouble::default();
     while !stop.is_cancelled() {
         let wait = match turn(&hub).await {
             Ok(wait) => {
-                has_failed = false;
+                trouble.is_over();
                 wait
             }
             Err(Error::Store(StoreError::Closed | StoreError::Failed)) => return,
             Err(error) => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "messages whose time is up are still there; trying again");
-                }
-                has_failed = true;
+                trouble.say(&error, "messages whose time is up are still there; trying again");
                 Duration::from_secs(1)
             }
         };

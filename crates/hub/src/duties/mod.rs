@@ -6,9 +6,11 @@ mod expiry;
 mod other_hubs;
 mod outbox;
 mod reminders;
+mod retention;
 mod search_index;
 mod sync;
 mod tools;
+mod trouble;
 mod wake;
 mod work;
 
@@ -23,6 +25,8 @@ use tokio_util::sync::CancellationToken;
 use crate::audit::OwnedEntry;
 use crate::hub::Hub;
 use crate::memory;
+
+pub(crate) use trouble::Trouble;
 
 /// The running duties.
 #[derive(Default)]
@@ -79,7 +83,7 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     let memories = Arc::clone(hub);
     duties.spawn("memory", |stop| memory::run_keeping(memories, stop));
     let kept = Arc::clone(hub);
-    duties.spawn("deliveries", |stop| deliveries::run(kept, stop));
+    duties.spawn("retention", |stop| retention::run(kept, stop));
     let calls = Arc::clone(hub);
     duties.spawn("tools", |stop| tools::run(calls, stop));
     if hub.settings.wake.enabled {

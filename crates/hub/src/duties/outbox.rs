@@ -9,6 +9,7 @@ use store::{Engine, OutboxRow, StoreError};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::trouble::Trouble;
 use crate::hub::Hub;
 use crate::relay::outbox;
 
@@ -20,20 +21,16 @@ pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
     let mut sending = JoinSet::new();
     let leases = AtomicU64::new(0);
     let mut is_new = hub.store.engine() == Engine::Sqlite;
-    let mut has_failed = false;
+    let mut trouble = Trouble::default();
     loop {
         let wait = match turn(&hub, &mut sending, &leases, &mut is_new).await {
             Ok(wait) => {
-                has_failed = false;
+                trouble.is_over();
                 wait
             }
             Err(StoreError::Closed | StoreError::Failed) => break,
             Err(error) => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "nothing is sent for the moment; trying again");
-                }
-                has_failed = true;
+                trouble.say(&error, "nothing is sent for the moment; trying again");
                 limits::OUTBOX_LOOK_EVERY
             }
         };

@@ -7,6 +7,7 @@ use protocol::limits::approvals as limits;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
+use super::trouble::Trouble;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 use crate::relay::approvals;
@@ -16,20 +17,16 @@ const STEP_ASIDE: Duration = Duration::from_secs(1);
 
 /// Runs until it is stopped.
 pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
-    let mut has_failed = false;
+    let mut trouble = Trouble::default();
     while !stop.is_cancelled() {
         let wait = match turn(&hub).await {
             Ok(wait) => {
-                has_failed = false;
+                trouble.is_over();
                 wait
             }
             Err(Error::Store(StoreError::Closed | StoreError::Failed)) => return,
             Err(error) => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "nobody is asked or reminded for the moment; trying again");
-                }
-                has_failed = true;
+                trouble.say(&error, "nobody is asked or reminded for the moment; trying again");
                 STEP_ASIDE
             }
         };

@@ -8,6 +8,7 @@ use serde_json::Value;
 use store::{MessageRow, SearchDoc, SearchIndex, Store, StoreError, Tx};
 use tokio_util::sync::CancellationToken;
 
+use super::trouble::Trouble;
 use crate::live::Live;
 
 /// Messages taken in at once.
@@ -31,14 +32,14 @@ pub(crate) async fn run(
 ) {
     let mut watch = live.watch();
     watch.add_everything();
-    let mut has_failed = false;
+    let mut trouble = Trouble::default();
     let mut head = Head::default();
     while !stop.is_cancelled() {
         #[expect(clippy::disallowed_methods, reason = "measures how long the batch takes")]
         let began = Instant::now();
         match take_in(&store, &index, &mut head).await {
             Ok(0) => {
-                has_failed = false;
+                trouble.is_over();
                 tokio::select! {
                     () = watch.changed() => {}
                     () = tokio::time::sleep(LOOK_EVERY) => {}
@@ -46,18 +47,14 @@ pub(crate) async fn run(
                 }
             }
             Ok(taken) => {
-                has_failed = false;
+                trouble.is_over();
                 if taken == BATCH && head.is_flooded {
                     tokio::time::sleep(began.elapsed() * REST).await;
                 }
             }
             Err(StoreError::Closed | StoreError::Failed) => return,
             Err(error) => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "the search index fell behind; trying again");
-                }
-                has_failed = true;
+                trouble.say(&error, "the search index fell behind; trying again");
                 tokio::time::sleep(STEP_ASIDE).await;
             }
         }

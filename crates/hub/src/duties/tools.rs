@@ -8,6 +8,7 @@ use store::{Engine, StoreError, ToolCallRow};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::trouble::Trouble;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 use crate::relay::tools::{Runner, begin, carry_out};
@@ -20,21 +21,17 @@ pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
     let runner = Arc::new(Runner::new(hub));
     let mut running = JoinSet::new();
     let mut heartbeat = tokio::time::interval(limits::TOOL_HEARTBEAT);
-    let (mut has_failed, mut is_fresh) = (false, true);
+    let (mut trouble, mut is_fresh) = (Trouble::default(), true);
     while !stop.is_cancelled() {
         let mut wait = LOOK_EVERY;
         match turn(&runner, &mut running, &mut is_fresh).await {
             Ok(next) => {
-                has_failed = false;
+                trouble.is_over();
                 wait = wait.min(next);
             }
             Err(Error::Store(StoreError::Closed | StoreError::Failed)) => break,
             Err(error) => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "no tools are run for the moment; trying again");
-                }
-                has_failed = true;
+                trouble.say(&error, "no tools are run for the moment; trying again");
             }
         }
         tokio::select! {

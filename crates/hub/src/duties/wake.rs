@@ -12,6 +12,7 @@ use protocol::{Timestamp, WakeId};
 use store::{StoreError, Tx};
 use tokio_util::sync::CancellationToken;
 
+use super::trouble::Trouble;
 use crate::audit::Commitment;
 use crate::call::{Change, Identity};
 use crate::clock::Entropy;
@@ -41,13 +42,13 @@ pub(crate) async fn run(hub: Arc<Hub>, started: Timestamp, stop: CancellationTok
     let mut watch = hub.live.watch();
     watch.add_everything();
     let mut follower: Option<Follower> = None;
-    let mut has_failed = false;
+    let mut trouble = Trouble::default();
     while !stop.is_cancelled() {
         #[expect(clippy::disallowed_methods, reason = "measures how long the look takes")]
         let began = Instant::now();
         match turn(&hub, &mut follower, started).await {
             Ok(Turn::Idle) => {
-                has_failed = false;
+                trouble.is_over();
                 tokio::select! {
                     () = watch.changed() => {}
                     () = tokio::time::sleep(LOOK_EVERY) => {}
@@ -56,7 +57,7 @@ pub(crate) async fn run(hub: Arc<Hub>, started: Timestamp, stop: CancellationTok
             }
             // Nobody has a session, so posts are left alone until somebody has.
             Ok(Turn::Nobody) => {
-                has_failed = false;
+                trouble.is_over();
                 tokio::select! {
                     () = hub.wakes.rung() => {}
                     () = tokio::time::sleep(LOOK_EVERY) => {}
@@ -64,16 +65,12 @@ pub(crate) async fn run(hub: Arc<Hub>, started: Timestamp, stop: CancellationTok
                 }
             }
             Ok(Turn::Looked) => {
-                has_failed = false;
+                trouble.is_over();
                 tokio::time::sleep((began.elapsed() * REST).min(REST_MAX)).await;
             }
             Err(Error::Store(StoreError::Closed | StoreError::Failed)) => return,
             Err(error) => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "posts wake nobody for the moment; trying again");
-                }
-                has_failed = true;
+                trouble.say(&error, "posts wake nobody for the moment; trying again");
                 tokio::time::sleep(STEP_ASIDE).await;
             }
         }

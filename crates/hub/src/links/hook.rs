@@ -20,17 +20,24 @@ impl Links {
     /// Takes a request of a service to a link, named as `name` or `workspace/name`. The answer is for
     /// the service; it comes after the commit.
     pub async fn receive(&self, link: &str, request: HookRequest) -> Result<HookAnswer> {
-        let Running { link, connector, bells } = self.hooked(link)?;
-        if !connector.capabilities().hooks {
+        let running = self.hooked(link)?;
+        if !running.connector.capabilities().hooks {
             return Err(UNKNOWN);
         }
-        let reply = connector.receive(&request, self.intake.now()).map_err(refused)?;
-        let running = Running { link, connector, bells };
+        let taken = self.receive_at(&running, request).await;
+        if let Err(error) = &taken {
+            self.intake.count_failure(&running.link.service, error.code());
+        }
+        taken
+    }
+
+    async fn receive_at(&self, running: &Running, request: HookRequest) -> Result<HookAnswer> {
+        let reply = running.connector.receive(&request, self.intake.now()).map_err(refused)?;
         if let Some(wish) = reply.batch.interaction {
-            return self.fulfil(&running, wish, reply.answer).await;
+            return self.fulfil(running, wish, reply.answer).await;
         }
         let answer = reply.answer.clone();
-        self.take_reply(&running, reply, &request, false).await?;
+        self.take_reply(running, reply, &request, false).await?;
         Ok(answer)
     }
 

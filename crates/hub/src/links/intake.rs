@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use connector_api::{Inbound, Intent};
-use protocol::Timestamp;
 use protocol::chat::Facts;
 use protocol::limits::links as limits;
+use protocol::{ErrorCode, Timestamp};
 use serde::Serialize;
 use store::{LinkRow, RawDelivery, Store, StoreError, Tx};
 use tokio::sync::Notify;
@@ -139,6 +139,16 @@ impl Intake {
                 change(&link, Committed { taken, received }).enter(tx, &identity, action, &request)
             })
             .await
+    }
+
+    /// Counts a request that was not taken in. Both labels come from short lists of the hub's own.
+    pub(super) fn count_failure(&self, channel: &str, code: ErrorCode) {
+        self.metrics.count(
+            "waystation_delivery_failures_total",
+            "Requests of services that were not taken in.",
+            &[("channel", channel), ("direction", "in"), ("code", code.name())],
+            1,
+        );
     }
 
     /// The moment it is.

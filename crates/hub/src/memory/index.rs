@@ -9,6 +9,7 @@ use store::{Area, AreaKind, MemoryDoc, MemoryItem, StoreError, Tx, Vector};
 use tokio_util::sync::CancellationToken;
 
 use super::embed;
+use crate::duties::Trouble;
 use crate::hub::Hub;
 
 /// How long it rests after an error.
@@ -18,25 +19,21 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs until it is stopped.
 pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
-    let mut has_failed = false;
+    let mut trouble = Trouble::default();
     while !stop.is_cancelled() {
         match take_in(&hub).await {
             Ok(0) => {
-                has_failed = false;
+                trouble.is_over();
                 tokio::select! {
                     () = hub.memory.index_bell.notified() => {}
                     () = tokio::time::sleep(LOOK_EVERY) => {}
                     () = stop.cancelled() => return,
                 }
             }
-            Ok(_) => has_failed = false,
+            Ok(_) => trouble.is_over(),
             Err(StoreError::Closed | StoreError::Failed) => return,
             Err(error) => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "the view of memories fell behind; trying again");
-                }
-                has_failed = true;
+                trouble.say(&error, "the view of memories fell behind; trying again");
                 tokio::time::sleep(STEP_ASIDE).await;
             }
         }

@@ -17,6 +17,7 @@ use super::known::Redactors;
 use crate::audit::Commitment;
 use crate::call::{Change, Identity};
 use crate::clock::Entropy;
+use crate::duties::Trouble;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 use crate::metrics::Metrics;
@@ -130,21 +131,17 @@ pub(super) async fn embed_query(hub: &Hub, text: &str) -> Option<Vector> {
 /// Forgets what is due, notes what was of use, and makes vectors anew when the endpoint has changed;
 /// until it is stopped.
 pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
-    let mut has_failed = false;
+    let mut trouble = Trouble::default();
     let mut chores = Chores::default();
     while !stop.is_cancelled() {
         let wait = match turn(&hub, &mut chores).await {
             Ok(wait) => {
-                has_failed = false;
+                trouble.is_over();
                 wait
             }
             Err(Error::Store(StoreError::Closed | StoreError::Failed)) => return,
             Err(error) => {
-                // Said once, however often it is tried again.
-                if !has_failed {
-                    tracing::warn!(%error, "memory is not kept in order; trying again");
-                }
-                has_failed = true;
+                trouble.say(&error, "memory is not kept in order; trying again");
                 Duration::from_secs(1)
             }
         };

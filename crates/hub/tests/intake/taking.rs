@@ -180,7 +180,7 @@ async fn what_we_posted_ourselves_is_known_when_it_comes_back() {
     say(&hub, &said("d1", "help")).await;
     let now = hub.hub.now();
     let posted: Result<(), store::StoreError> =
-        hub.hub.store.write(move |tx| tx.insert_posted(1, "issuecomment:99", 1, now)).await;
+        hub.hub.store.write(move |tx| tx.insert_posted(1, "issuecomment:99", (1, None), now)).await;
     posted.unwrap();
     let ours = json!({ "event": "issue_comment.created", "remote_id": "issuecomment:99" });
     say(&hub, &with(said("d2", "our own words"), &ours)).await;

@@ -130,6 +130,7 @@ fn sample(operation: &str, thread: &str) -> Value {
         "pull_work" => json!({ "wait_ms": 0 }),
         "extend_work" | "complete_work" => json!({ "work_id": "work_x", "fence": 1 }),
         "release_work" => json!({ "work_id": "work_x", "fence": 1, "reason": "x" }),
+        "requeue_work" => json!({ "work_id": "work_x" }),
         "redrive_outbox" | "cancel_outbox" => json!({ "outbox_id": "out_x" }),
         "get_tool_call" | "cancel_tool_call" => json!({ "call_id": "call_x" }),
         "remember" => json!({ "kind": "long_term", "data": { "text": "x" } }),

@@ -457,6 +457,12 @@ pub(crate) const MATRIX: &[Row] = &[
         roles: AGENTS,
         input: |o| json!({ "work_id": o.work, "fence": 1, "reason": "not mine" }),
     },
+    Row {
+        operation: "requeue_work",
+        about: About::Token,
+        roles: OPERATOR,
+        input: |o| json!({ "work_id": o.work }),
+    },
     Row { operation: "list_work", about: About::OwnWorkspace, roles: AGENTS, input: |_| json!({}) },
     Row {
         operation: "list_outbox",

@@ -66,8 +66,9 @@ async fn a_refusal_is_a_dead_letter_at_once() {
     let metrics = hub.hub.metrics_text();
     let dead = "waystation_outbox_dead_total{channel=\"scripted\"} 1\n";
     assert!(metrics.contains(dead), "{metrics}");
-    let sent = "waystation_outbox_send_seconds_count{channel=\"scripted\",outcome=\"sent\"} 1\n";
-    assert!(metrics.contains(sent), "{metrics}");
+    let labels = "{channel=\"scripted\",direction=\"out\",outcome=\"sent\"}";
+    let sent = format!("waystation_outbox_send_seconds_count{labels} 1\n");
+    assert!(metrics.contains(&sent), "{metrics}");
     hub.stop().await;
 }
 

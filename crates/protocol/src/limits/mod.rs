@@ -11,6 +11,7 @@ pub mod memory;
 pub mod model;
 pub mod outbound;
 pub mod relay;
+pub mod retention;
 pub mod slack;
 pub mod summary;
 pub mod tools;

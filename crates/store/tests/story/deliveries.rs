@@ -126,7 +126,7 @@ async fn a_thing_at_a_service_is_found_with_its_thread(place: Place) {
     assert_eq!(place.write(|tx| tx.message_of_remote(LINK, "issue:9")).await, Some((thread, 4)));
     assert_eq!(place.write(|tx| tx.message_of_remote(LINK, "issue:8")).await, None);
     assert!(!place.write(|tx| tx.is_posted(LINK, "issue:9")).await);
-    place.write(|tx| tx.insert_posted(LINK, "issue:9", 1, at(0))).await;
+    place.write(|tx| tx.insert_posted(LINK, "issue:9", (1, None), at(0))).await;
     assert!(place.write(|tx| tx.is_posted(LINK, "issue:9")).await);
     assert!(!place.write(|tx| tx.is_posted(LINK + 1, "issue:9")).await);
     assert_eq!(place.write(|tx| tx.stitched_thread(WORKSPACE, &[1; 32])).await, None);
@@ -142,10 +142,13 @@ async fn what_is_old_is_forgotten_portion_by_portion(place: Place) {
         assert_eq!(taken(&place, number, None, i64::from(number) * 1_000).await, 1);
     }
     assert_eq!(oldest(&place).await, Some(at(0)));
-    let first = place.write(|tx| tx.forget_bodies(0, at(2_500), 2)).await;
-    let second = place.write(move |tx| tx.forget_bodies(first, at(2_500), 2)).await;
-    let third = place.write(move |tx| tx.forget_bodies(second, at(2_500), 2)).await;
+    let (first, dropped) = place.write(|tx| tx.forget_bodies(0, at(2_500), 2)).await;
+    assert_eq!(dropped, 2);
+    let (second, dropped) = place.write(move |tx| tx.forget_bodies(first, at(2_500), 2)).await;
+    assert_eq!(dropped, 1);
+    let (third, dropped) = place.write(move |tx| tx.forget_bodies(second, at(2_500), 2)).await;
     assert!(first < second && second == third, "{first} {second} {third}");
+    assert_eq!(dropped, 0);
     let kept = async || -> Vec<bool> {
         let all = DeliveryFilter { link_row: LINK, limit: 10, ..Default::default() };
         let all = place.write(move |tx| tx.deliveries(&all)).await;

@@ -1,5 +1,10 @@
 //! What the store promises about deliveries and queues, told on both databases.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that is surprised fails")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that is surprised fails"
+)]
 
 mod deliveries;
 mod memories;
@@ -7,5 +12,6 @@ mod outbox;
 mod place;
 mod proposals;
 mod racing;
+mod retention;
 mod tool_calls;
 mod work_queue;

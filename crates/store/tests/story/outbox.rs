@@ -128,14 +128,15 @@ async fn actions_are_listed_and_counted_by_what_became_of_them(place: Place) {
     assert_eq!(ids(&list(Some(OutboxState::Sent), None).await), [sent]);
     assert!(list(None, Some(link + 1)).await.is_empty());
     let depths = place.write(|tx| tx.outbox_depths()).await;
-    assert_eq!(depths, [(OutboxState::Waiting, 1), (OutboxState::Dead, 1)]);
+    let expected = [(OutboxState::Waiting, 1, at(3)), (OutboxState::Dead, 1, at(1))];
+    assert_eq!(depths, expected);
     place.close().await;
 }
 
 async fn what_we_posted_is_remembered_once(place: Place) {
     let link = link(&place).await;
     for _ in 0..2 {
-        place.write(move |tx| tx.insert_posted(link, "issuecomment:1", 7, at(1))).await;
+        place.write(move |tx| tx.insert_posted(link, "issuecomment:1", (7, None), at(1))).await;
     }
     assert!(place.write(move |tx| tx.is_posted(link, "issuecomment:1")).await);
     assert!(!place.write(move |tx| tx.is_posted(link, "issuecomment:2")).await);

@@ -28,6 +28,7 @@ mod token;
 mod tty;
 mod up;
 mod wait;
+mod work;
 
 use std::process::ExitCode;
 
@@ -97,6 +98,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Agents(args) => agents::run(&place, &global, args).await?,
         Command::Approvals(args) => approvals::run(&place, &global, args).await?,
         Command::Outbox(args) => outbox::run(&place, &global, args).await?,
+        Command::Work(args) => work::run(&place, &global, args).await?,
         Command::Docs(DocsArgs { command: Some(command), .. }) => {
             documents::run(&place, &global, command).await?;
         }

@@ -13,6 +13,7 @@ use super::approvals::ApprovalsConfig;
 use super::memory::MemoryConfig;
 use super::outbox::OutboxConfig;
 use super::relay_tools::{self, ContextConfig, ToolConfig};
+use super::retention::RetentionConfig;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -36,6 +37,8 @@ pub(crate) struct RelayConfig {
     pub(crate) context: ContextConfig,
     /// What is remembered.
     pub(crate) memory: MemoryConfig,
+    /// How long what is over is kept.
+    pub(crate) retention: RetentionConfig,
 }
 
 impl Default for RelayConfig {
@@ -49,6 +52,7 @@ impl Default for RelayConfig {
             tools: BTreeMap::new(),
             context: ContextConfig::default(),
             memory: MemoryConfig::default(),
+            retention: RetentionConfig::default(),
         }
     }
 }
@@ -86,6 +90,7 @@ impl RelayConfig {
             tools: relay_tools::tools(&self.tools).unwrap_or_default(),
             context: self.context.settings().unwrap_or_default(),
             memory: self.memory.settings(),
+            retention: self.retention.settings(),
         }
     }
 
@@ -112,7 +117,7 @@ impl RelayConfig {
                 self.keep_keys_days
             );
         }
-        Ok(())
+        self.retention.check(self.keep_keys_days)
     }
 }
 

@@ -48,3 +48,4 @@ mod start_again;
 mod stdio;
 mod trace;
 mod wake_kill;
+mod work;

@@ -35,6 +35,11 @@ impl Keys {
     }
 }
 
+/// By which a thread is found that a task is stitched to.
+pub(crate) fn task_key(task: &str) -> [u8; 32] {
+    digest(&["task", task])
+}
+
 /// A digest of texts that tells apart where each of them ends.
 pub(crate) fn digest(parts: &[&str]) -> [u8; 32] {
     let mut context = Context::new(&SHA256);

@@ -17,4 +17,5 @@ pub use read_envelopes::ReadEnvelopes;
 pub use replay_delivery::ReplayDelivery;
 pub use test_link::TestLink;
 
+pub(crate) use keys::task_key;
 pub(crate) use take::{Incoming, Received, Taker};

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{MessageRow, NewThread, ThreadRow, Tx};
 
-use super::keys::digest;
+use super::keys::{digest, task_key};
 use super::words;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
@@ -283,10 +283,6 @@ impl Draft {
     fn own_key(&self) -> [u8; 32] {
         digest(&["envelope", &self.caller.agent_id, &self.envelope.id])
     }
-}
-
-fn task_key(task: &str) -> [u8; 32] {
-    digest(&["task", task])
 }
 
 /// Reads the id of a thread, in either of its spellings. What is no id names no thread.

@@ -66,7 +66,8 @@ pub(super) async fn record(
             let is_ours = row.state == OutboxState::Sending && row.holder == holder;
             if let Step::Arrived { receipt, .. } = &step {
                 // It is ours at the service, whoever sends from now on.
-                tx.insert_posted(row.link_row, &receipt.remote_id, row.row, now)?;
+                let place = (row.row, row.thread_row);
+                tx.insert_posted(row.link_row, &receipt.remote_id, place, now)?;
             }
             if !is_ours {
                 return Ok(None);

@@ -27,7 +27,7 @@ pub(super) fn count_send(metrics: &Metrics, channel: &str, outcome: &str, took: 
     metrics.time(
         "waystation_outbox_send_seconds",
         "Requests to services by channel and outcome, and the time they took.",
-        &[("channel", channel), ("outcome", outcome)],
+        &[("channel", channel), ("direction", "out"), ("outcome", outcome)],
         took,
     );
 }

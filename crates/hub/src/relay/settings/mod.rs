@@ -4,6 +4,7 @@ mod context;
 mod intake;
 mod memory;
 mod outbox;
+mod retention;
 mod tools;
 
 pub use approvals::{ApprovalRule, ApprovalSettings, AskPlace, Asking, Verdict};
@@ -11,6 +12,7 @@ pub use context::ContextSettings;
 pub use intake::{IntakeSettings, RelayRoute, RouteTarget};
 pub use memory::MemorySettings;
 pub use outbox::OutboxSettings;
+pub use retention::RetentionSettings;
 pub use tools::{ToolRule, ToolSettings, UnknownWay, Way};
 
 /// What an operator chooses about the relay.
@@ -28,4 +30,6 @@ pub struct RelaySettings {
     pub memory: MemorySettings,
     /// What an agent is given for a turn.
     pub context: ContextSettings,
+    /// How long what is over is kept.
+    pub retention: RetentionSettings,
 }

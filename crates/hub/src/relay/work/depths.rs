@@ -35,7 +35,17 @@ pub(crate) async fn count_depths(hub: &Arc<Hub>) -> Result<()> {
         "Actions on their way to services by state; what was sent is left out.",
         outbox
             .iter()
-            .map(|(state, count)| Gauge::new(&[("state", state.name())], *count))
+            .map(|(state, count, _)| Gauge::new(&[("state", state.name())], *count))
+            .collect(),
+    );
+    hub.metrics.set(
+        "waystation_outbox_oldest_seconds",
+        "The age of the oldest action in each of these states.",
+        outbox
+            .iter()
+            .map(|(state, _, oldest)| {
+                Gauge::new(&[("state", state.name())], age_seconds(*oldest, now))
+            })
             .collect(),
     );
     Ok(())

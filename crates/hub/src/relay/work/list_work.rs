@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::WorkFilter;
 
+use super::life;
 use super::view::WorkView;
 use crate::call::Call;
-use crate::error::{Checked, Result};
+use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::page;
 use crate::relay::TOOLSET;
@@ -19,6 +20,8 @@ use crate::threads::rules;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListWork {
+    /// Only this work.
+    work_id: Option<String>,
     /// Only work of this queue.
     #[schemars(length(max = limits::NAME_CHARS_MAX))]
     queue: Option<String>,
@@ -60,6 +63,7 @@ impl Operation for ListWork {
         let limit = page::size(self.limit)?;
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
         let before = page::begin(self.cursor.as_deref())?;
+        let only = self.work_id.as_deref().map(life::work_id).transpose()?;
         let filter = WorkFilter {
             workspace: caller.workspace_id.clone(),
             queue,
@@ -69,6 +73,11 @@ impl Operation for ListWork {
             limit: limit + 1,
         };
         call.read(move |tx| {
+            if let Some(id) = only {
+                let row = tx.work(id)?.filter(|row| row.workspace == caller.workspace_id);
+                let row = row.ok_or(Error::NotFound { what: "work" })?;
+                return Ok(ListWorkOutput { work: vec![WorkView::of(row)], next_cursor: None });
+            }
             let mut filter = filter.clone();
             if let Some(thread) = thread {
                 filter.thread_row = Some(rules::enter(tx, thread, &caller, "read")?.row);

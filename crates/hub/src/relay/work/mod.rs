@@ -8,6 +8,7 @@ mod life;
 mod list_work;
 mod pull_work;
 mod release_work;
+mod requeue_work;
 mod route;
 mod submit;
 mod view;
@@ -19,6 +20,7 @@ pub use item::WorkItem;
 pub use list_work::ListWork;
 pub use pull_work::PullWork;
 pub use release_work::ReleaseWork;
+pub use requeue_work::RequeueWork;
 pub use view::WorkView;
 
 pub(crate) use depths::{count_dead, count_depths};

@@ -1,0 +1,129 @@
+//! Forgets what is over in the relay when it has been kept long enough: deliveries, actions, proposals,
+//! calls of tools, work, what we posted and the summaries of threads. What somebody still needs stays,
+//! however old it is; messages and the audit trail are never touched.
+
+use std::sync::Arc;
+
+use protocol::Timestamp;
+use protocol::limits::{relay, retention as limits};
+use store::{Cutoffs, Kept, Portion, StoreError, Tx};
+use tokio_util::sync::CancellationToken;
+
+use super::deliveries;
+use super::trouble::Trouble;
+use crate::error::{Error, Result};
+use crate::hub::Hub;
+use crate::metrics::Metrics;
+use crate::relay::intake::task_key;
+
+/// What is forgotten beside [`Kept`], as the metrics call it.
+const OTHERS: [&str; 4] = [DELIVERY_BODIES, DELIVERIES, POSTED, SESSION_LAYERS];
+pub(super) const DELIVERY_BODIES: &str = "delivery_bodies";
+pub(super) const DELIVERIES: &str = "deliveries";
+const POSTED: &str = "posted";
+const SESSION_LAYERS: &str = "session_layers";
+
+/// Runs until it is stopped.
+pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
+    let mut trouble = Trouble::default();
+    // A series that stands at zero from the start shows its first step.
+    Kept::ALL
+        .map(Kept::name)
+        .into_iter()
+        .chain(OTHERS)
+        .for_each(|what| count(&hub.metrics, what, 0));
+    while !stop.is_cancelled() {
+        match sweep(&hub, &stop).await {
+            Ok(()) => trouble.is_over(),
+            Err(Error::Store(StoreError::Closed | StoreError::Failed)) => return,
+            Err(error) => trouble.say(&error, "what is over is still there; trying again later"),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(limits::SWEEP_EVERY) => {}
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
+/// Counts what was forgotten.
+pub(super) fn count(metrics: &Metrics, what: &str, rows: u64) {
+    metrics.count(
+        "waystation_forgotten_total",
+        "What was over and has been forgotten, in rows.",
+        &[("what", what)],
+        rows,
+    );
+}
+
+/// Forgets everything that is due.
+async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
+    deliveries::sweep(hub, stop).await?;
+    let (now, settings) = (hub.now(), &hub.settings.relay.retention);
+    let cutoffs = Cutoffs {
+        finished: now.plus_ms(-settings.finished_ms),
+        dead: now.plus_ms(-settings.dead_ms),
+    };
+    for kept in Kept::ALL {
+        forget(hub, kept, cutoffs, stop).await?;
+    }
+    posted(hub, now.plus_ms(-settings.posted_ms), stop).await?;
+    session_layers(hub, now.plus_ms(-relay::SESSION_MS_MAX), stop).await
+}
+
+/// Walks through what is old, a portion at a time. Looking costs nobody anything; only what has something
+/// to forget goes to the writer, and others write in between.
+async fn forget(
+    hub: &Arc<Hub>,
+    kept: Kept,
+    cutoffs: Cutoffs,
+    stop: &CancellationToken,
+) -> Result<()> {
+    let mut after = 0;
+    while !stop.is_cancelled() {
+        let look = move |tx: &mut Tx<'_>| {
+            Ok::<_, Error>(tx.old_portion(kept, after, cutoffs, limits::SWEEP_MAX)?)
+        };
+        let Some(portion) = hub.store.read(look).await? else { return Ok(()) };
+        after = portion.upto;
+        if portion.count > 0 {
+            let rows =
+                hub.store.write(move |tx| forget_portion(tx, kept, portion, cutoffs)).await?;
+            count(&hub.metrics, kept.name(), rows);
+        }
+    }
+    Ok(())
+}
+
+fn forget_portion(tx: &mut Tx<'_>, kept: Kept, portion: Portion, cutoffs: Cutoffs) -> Result<u64> {
+    if kept == Kept::Work {
+        // Whoever names the task later still finds its thread.
+        for (workspace, task, thread_row) in tx.tasks_of_portion(portion, cutoffs)? {
+            tx.stitch_thread(&workspace, &task_key(&task.to_string()), thread_row)?;
+        }
+    }
+    Ok(tx.forget_portion(kept, portion, cutoffs)?)
+}
+
+async fn posted(hub: &Arc<Hub>, before: Timestamp, stop: &CancellationToken) -> Result<()> {
+    while !stop.is_cancelled() {
+        let oldest = hub.store.read(|tx| Ok::<_, Error>(tx.oldest_posted()?)).await?;
+        if oldest.is_none_or(|oldest| oldest >= before) {
+            break;
+        }
+        let forget = move |tx: &mut Tx<'_>| tx.forget_posted(before, limits::SWEEP_MAX);
+        count(&hub.metrics, POSTED, hub.store.write(forget).await?);
+    }
+    Ok(())
+}
+
+async fn session_layers(hub: &Arc<Hub>, before: Timestamp, stop: &CancellationToken) -> Result<()> {
+    while !stop.is_cancelled() {
+        let oldest = hub.store.read(|tx| Ok::<_, Error>(tx.oldest_session_layer()?)).await?;
+        if oldest.is_none_or(|oldest| oldest >= before) {
+            break;
+        }
+        let forget = move |tx: &mut Tx<'_>| tx.forget_session_layers(before, limits::SWEEP_MAX);
+        count(&hub.metrics, SESSION_LAYERS, hub.store.write(forget).await?);
+    }
+    Ok(())
+}

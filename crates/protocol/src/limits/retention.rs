@@ -1,0 +1,17 @@
+//! How long the relay keeps what is over. Units stand last in the name.
+
+use std::time::Duration;
+
+/// How long work that is done, actions that arrived, decided proposals and tools that answered are kept,
+/// in milliseconds.
+pub const FINISHED_MS: i64 = 30 * 24 * 3_600_000;
+/// How long what was given up is kept, so that people can try it again, in milliseconds.
+pub const DEAD_MS: i64 = 90 * 24 * 3_600_000;
+/// How long it is known what we posted ourselves, in milliseconds: people answer beneath it late.
+pub const POSTED_MS: i64 = 365 * 24 * 3_600_000;
+/// The longest that an operator may choose, in days.
+pub const DAYS_MAX: i64 = 36_500;
+/// How often what has been kept long enough is looked for.
+pub const SWEEP_EVERY: Duration = Duration::from_mins(10);
+/// Rows that one transaction of such a look goes through.
+pub const SWEEP_MAX: usize = 200;

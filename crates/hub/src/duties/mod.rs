@@ -7,6 +7,7 @@ mod other_hubs;
 mod outbox;
 mod reminders;
 mod search_index;
+mod sessions;
 mod sync;
 mod tools;
 mod wake;
@@ -82,6 +83,12 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("deliveries", |stop| deliveries::run(kept, stop));
     let calls = Arc::clone(hub);
     duties.spawn("tools", |stop| tools::run(calls, stop));
+    let layers = Arc::clone(hub);
+    duties.spawn("sessions", |stop| sessions::run(layers, stop));
+    if hub.sessions.keeper().is_some() {
+        let kept = Arc::clone(hub);
+        duties.spawn("session_keeper", |stop| sessions::run_keeper(kept, stop));
+    }
     if hub.settings.wake.enabled {
         let (wakes, started) = (Arc::clone(hub), hub.now());
         duties.spawn("wake", move |stop| wake::run(wakes, started, stop));

@@ -11,6 +11,7 @@ pub mod memory;
 pub mod model;
 pub mod outbound;
 pub mod relay;
+pub mod session;
 pub mod slack;
 pub mod summary;
 pub mod tools;

@@ -52,6 +52,7 @@ impl Rig {
             memory: MemoryIndex::open(folder)?,
             seal_key: SealKey::open(&folder.join("keys"), &SystemRandom::new())?,
             model: None,
+            keeper: None,
             links: LinkParts::without_services(&folder.join("keys"), &SystemRandom::new())?,
         });
         Ok(Self { hub, catalogue: Arc::new(hub::catalogue()), duties })

@@ -13,6 +13,7 @@ mod inbound;
 mod link;
 pub mod model;
 mod outbound;
+pub mod session;
 pub mod toolkit;
 
 pub use connector::{

@@ -14,6 +14,7 @@ pub mod openproject;
 mod outcome;
 mod reading;
 pub mod sentry;
+pub mod session;
 pub mod signal;
 pub mod slack;
 mod tag;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use connector_api::model::SharedModel;
+use connector_api::session::SharedKeeper;
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
 use store::{ContainmentIndex, MemoryIndex, SearchIndex, Store, StoreError};
@@ -22,6 +23,7 @@ use crate::metrics::Metrics;
 use crate::quota::{Quotas, Rate};
 use crate::relay::RelaySettings;
 use crate::relay::approvals::Approvals;
+use crate::relay::context::Sessions;
 use crate::relay::outbox::Outbox;
 use crate::relay::tools::Tools;
 use crate::wakes::request::Means;
@@ -89,6 +91,8 @@ pub struct Parts {
     pub links: LinkParts,
     /// The model that writes and embeds, where one is configured.
     pub model: Option<SharedModel>,
+    /// Where session layers are kept, if not in the store.
+    pub keeper: Option<SharedKeeper>,
 }
 
 /// The hub itself.
@@ -119,6 +123,8 @@ pub struct Hub {
     pub memory: Memory,
     /// The tools that agents call.
     pub tools: Arc<Tools>,
+    /// The session layers of threads, between turns.
+    pub(crate) sessions: Sessions,
     /// Who waits for wakes.
     pub(crate) wakes: Arc<Wakes>,
     /// What it keeps in mind about proposals: bells, counts, unlocked terminals.
@@ -139,8 +145,9 @@ impl Hub {
     /// Starts the hub on an open store, and its duties.
     pub fn start(parts: Parts) -> (Arc<Self>, Duties) {
         let Parts { store, settings, clock, entropy, keys, revocations, .. } = parts;
-        let Parts { seal_key, search, containment, memory, links, model, .. } = parts;
+        let Parts { seal_key, search, containment, memory, links, model, keeper, .. } = parts;
         let memory = Memory::new(memory, links.vault.token_key());
+        let sessions = Sessions::new(keeper, &links.vault.session_key());
         let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
         let (live, audit_bell) = (Arc::<Live>::default(), Arc::<Notify>::default());
         let metrics = Arc::<Metrics>::default();
@@ -165,6 +172,7 @@ impl Hub {
             stopping: CancellationToken::new(),
             model,
             tools: Arc::default(),
+            sessions,
             wakes: Arc::default(),
             approvals: Approvals::default(),
             outbox: Outbox::default(),

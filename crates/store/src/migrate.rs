@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0007_outbox.sql"),
     include_str!("../migrations/0008_memory.sql"),
     include_str!("../migrations/0009_retention.sql"),
+    include_str!("../migrations/0010_session_layers.sql"),
 ];
 
 /// The schema this program writes.

@@ -60,6 +60,7 @@ impl Tx<'_> {
                 "DELETE FROM chat_former_id WHERE thread = ?1",
                 "DELETE FROM chat_speaker WHERE thread = ?1",
                 "DELETE FROM early_change WHERE thread = ?1",
+                "DELETE FROM session_layer WHERE thread = ?1",
                 "DELETE FROM chat WHERE thread = ?1",
                 "DELETE FROM thread WHERE id = ?1",
             ] {

@@ -8,45 +8,64 @@ use crate::threads::limit_param;
 use crate::tx::Tx;
 
 /// The summary of a thread's turns, as it was last made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionLayerRow {
+    /// The oldest message in it.
+    pub from_seq: i64,
     /// The newest message in it.
     pub through_seq: i64,
     /// What it says.
     pub summary: String,
+    /// What made it: `quoted`, or `model:` and a name.
+    pub method: String,
     /// When it was made.
     pub updated: Timestamp,
+    /// The hub's digest of the very turns it was made of.
+    pub turns: String,
 }
 
 impl Tx<'_> {
     /// The stored summary of a thread's turns.
     pub fn session_layer(&mut self, thread_row: i64) -> Result<Option<SessionLayerRow>> {
         self.query_one(
-            "SELECT through_seq, summary, updated_ms FROM session_layer WHERE thread = ?1",
+            "SELECT from_seq, through_seq, summary, method, updated_ms, turns
+             FROM session_layer WHERE thread = ?1",
             &[thread_row.into()],
             |row| {
                 Ok(SessionLayerRow {
-                    through_seq: row.int(0)?,
-                    summary: row.text(1)?,
-                    updated: Timestamp::from_ms(row.int(2)?),
+                    from_seq: row.int(0)?,
+                    through_seq: row.int(1)?,
+                    summary: row.text(2)?,
+                    method: row.text(3)?,
+                    updated: Timestamp::from_ms(row.int(4)?),
+                    turns: row.text(5)?,
                 })
             },
         )
     }
 
-    /// Stores the summary of a thread's turns, unless one of more turns is there.
+    /// Stores the summary of a thread's turns, unless one of newer turns is there, or a model's of the
+    /// same turns and this one is not.
     pub fn set_session_layer(&mut self, thread_row: i64, layer: &SessionLayerRow) -> Result<()> {
         self.execute(
-            "INSERT INTO session_layer (thread, through_seq, summary, updated_ms)
-             VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (thread) DO UPDATE SET through_seq = excluded.through_seq,
-                 summary = excluded.summary, updated_ms = excluded.updated_ms
-             WHERE session_layer.through_seq <= excluded.through_seq",
+            "INSERT INTO session_layer
+                 (thread, from_seq, through_seq, summary, method, updated_ms, turns)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (thread) DO UPDATE SET from_seq = excluded.from_seq,
+                 through_seq = excluded.through_seq, summary = excluded.summary,
+                 method = excluded.method, updated_ms = excluded.updated_ms, turns = excluded.turns
+             WHERE session_layer.through_seq < excluded.through_seq
+                 OR (session_layer.through_seq = excluded.through_seq
+                     AND (session_layer.method NOT LIKE 'model:%'
+                          OR excluded.method LIKE 'model:%'))",
             &[
                 thread_row.into(),
+                layer.from_seq.into(),
                 layer.through_seq.into(),
                 layer.summary.as_str().into(),
+                layer.method.as_str().into(),
                 layer.updated.as_ms().into(),
+                layer.turns.as_str().into(),
             ],
         )?;
         Ok(())

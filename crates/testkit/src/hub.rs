@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use connector_api::ConnectorKind;
 use connector_api::model::SharedModel;
+use connector_api::session::SharedKeeper;
 use connector_api::toolkit::{HttpClient, HttpSettings};
 use hub::audit::SealKey;
 use hub::identity::{IdentityConfig, KeyRing};
@@ -60,7 +61,11 @@ struct Place {
     keys_folder: tempfile::TempDir,
     connectors: Connectors,
     model: Option<SharedModel>,
+    keeper: Option<MakeKeeper>,
 }
+
+/// How each hub comes by its keeper of session layers: every process has a connection of its own.
+pub type MakeKeeper = Arc<dyn Fn() -> SharedKeeper + Send + Sync>;
 
 /// The services a hub can be linked to.
 pub type Connectors = &'static [&'static dyn ConnectorKind];
@@ -127,9 +132,20 @@ impl TestHub {
         connectors: Connectors,
         model: Option<SharedModel>,
     ) -> Self {
+        Self::with_keeper(on, settings, connectors, model, None)
+    }
+
+    /// The same with a keeper of session layers.
+    pub fn with_keeper(
+        on: On,
+        settings: Settings,
+        connectors: Connectors,
+        model: Option<SharedModel>,
+        keeper: Option<MakeKeeper>,
+    ) -> Self {
         let (store, folder) = fresh_store(on);
         let keys_folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let place = Place { store, _folder: folder, keys_folder, connectors, model };
+        let place = Place { store, _folder: folder, keys_folder, connectors, model, keeper };
         Self::open(place, settings, Arc::default())
     }
 
@@ -151,6 +167,7 @@ impl TestHub {
             seal_key: SealKey::open(&place.keys_folder.path().join("keys"), &SystemRandom::new())
                 .expect("a fresh key can be made"),
             model: place.model.clone(),
+            keeper: place.keeper.as_ref().map(|make| make()),
             links: LinkParts {
                 kinds: place.connectors,
                 http: HttpClient::new(&HttpSettings::default()).expect("a client can be made"),
@@ -175,8 +192,8 @@ impl TestHub {
         let from = self.place.keys_folder.path().join("keys").join("links.key");
         std::fs::copy(from, keys.join("links.key")).expect("the key can be copied");
         let (store, connectors) = (self.place.store.clone(), self.place.connectors);
-        let model = self.place.model.clone();
-        let place = Place { store, _folder: None, keys_folder, connectors, model };
+        let (model, keeper) = (self.place.model.clone(), self.place.keeper.clone());
+        let place = Place { store, _folder: None, keys_folder, connectors, model, keeper };
         Self::open(place, self.hub.settings.clone(), Arc::clone(&self.clock))
     }
 

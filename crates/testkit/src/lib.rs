@@ -7,8 +7,12 @@ pub mod fakes;
 pub mod hub;
 pub mod naughty;
 pub mod postgres;
+pub mod redis;
 pub mod scripted;
 pub mod strays;
 pub mod terminal;
+mod watchdog;
 
-pub use crate::hub::{Connectors, ManualClock, On, TestHub, caller, caller_in, generous};
+pub use crate::hub::{
+    Connectors, MakeKeeper, ManualClock, On, TestHub, caller, caller_in, generous,
+};

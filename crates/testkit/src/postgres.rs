@@ -6,7 +6,6 @@
 
 mod account;
 mod binaries;
-mod watchdog;
 
 use std::fs::{File, Permissions};
 use std::io::Write;
@@ -23,6 +22,8 @@ use postgres::{Client, Config, NoTls};
 use tempfile::TempDir;
 
 use account::Account;
+
+use crate::watchdog;
 
 /// How often a starting server is asked whether it accepts; with the pause, 30 seconds.
 const START_ATTEMPTS_MAX: u32 = 1_500;

@@ -501,6 +501,24 @@ mod tests {
     }
 
     #[test]
+    fn a_redis_is_taken_from_the_environment_and_a_wrong_one_is_refused_without_its_password() {
+        let variables = [("relay__redis_url", "rediss://ada:hunter2@cache.example.org/1")];
+        let config = load("", &variables).unwrap();
+        assert!(config.relay.keeper().unwrap().is_some());
+        assert!(!format!("{config:?}").contains("hunter2"));
+        assert!(Config::default().relay.keeper().unwrap().is_none());
+        assert!(
+            load("[relay]\nredis_url = \"\"\n", &[]).unwrap().relay.keeper().unwrap().is_none()
+        );
+        for wrong in ["http://:hunter2@cache", "redis://:hunter2@cache/first", "hunter2"] {
+            let error = load(&format!("[relay]\nredis_url = \"{wrong}\"\n"), &[]).unwrap_err();
+            let error = format!("{error:#}");
+            assert!(error.contains("relay.redis_url") && error.contains("redis://host:6379/0"));
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_mistyped_setting_is_named() {
         let error = format!("{:#}", load("lisen = \"x\"\n", &[]).unwrap_err());
         assert!(error.contains("lisen"), "{error}");

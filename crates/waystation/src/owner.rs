@@ -96,6 +96,7 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         memory: MemoryIndex::open(&place.folder)?,
         seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
         model: config.model.connect(http.clone())?,
+        keeper: config.relay.keeper()?,
         links: LinkParts {
             kinds: connectors::ALL,
             http: http.clone(),

@@ -8,6 +8,7 @@ mod outbox;
 mod reminders;
 mod retention;
 mod search_index;
+mod sessions;
 mod sync;
 mod tools;
 mod trouble;
@@ -86,6 +87,12 @@ pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<O
     duties.spawn("retention", |stop| retention::run(kept, stop));
     let calls = Arc::clone(hub);
     duties.spawn("tools", |stop| tools::run(calls, stop));
+    let layers = Arc::clone(hub);
+    duties.spawn("sessions", |stop| sessions::run(layers, stop));
+    if hub.sessions.keeper().is_some() {
+        let kept = Arc::clone(hub);
+        duties.spawn("session_keeper", |stop| sessions::run_keeper(kept, stop));
+    }
     if hub.settings.wake.enabled {
         let (wakes, started) = (Arc::clone(hub), hub.now());
         duties.spawn("wake", move |stop| wake::run(wakes, started, stop));

@@ -23,6 +23,7 @@ const FORMAT: u8 = 1;
 
 /// What the key of stable tokens is derived for.
 const TOKEN_PURPOSE: &[u8] = b"waystation stable tokens 1";
+const SESSION_PURPOSE: &[u8] = b"waystation session layers 1";
 
 /// Why the key or a secret cannot be used. Nothing secret stands in it.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +68,8 @@ pub struct LinkVault {
     key: LessSafeKey,
     /// Made from the key: what stable tokens of personal data are made with.
     token_key: [u8; KEY_BYTES],
+    /// Made from the key as well: what session layers are sealed with.
+    session_key: [u8; KEY_BYTES],
 }
 
 impl std::fmt::Debug for LinkVault {
@@ -99,12 +102,18 @@ impl LinkVault {
         let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes);
         let key = key.map_err(|_| VaultError::Malformed { path: path.clone() })?;
         let token_key = derived(&bytes, TOKEN_PURPOSE);
-        Ok(Self { key: LessSafeKey::new(key), token_key })
+        let session_key = derived(&bytes, SESSION_PURPOSE);
+        Ok(Self { key: LessSafeKey::new(key), token_key, session_key })
     }
 
     /// The key of stable tokens, the same on every hub that has the key of links.
     pub(crate) fn token_key(&self) -> [u8; KEY_BYTES] {
         self.token_key
+    }
+
+    /// The key that seals session layers, the same on every hub that has the key of links.
+    pub(crate) fn session_key(&self) -> [u8; KEY_BYTES] {
+        self.session_key
     }
 
     /// Seals the secrets of a link. The nonce must be fresh randomness.

@@ -12,6 +12,7 @@ pub mod model;
 pub mod outbound;
 pub mod relay;
 pub mod retention;
+pub mod session;
 pub mod slack;
 pub mod summary;
 pub mod tools;

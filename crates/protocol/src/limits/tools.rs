@@ -47,8 +47,6 @@ pub const CONTEXT_HEAD_LINES: usize = 40;
 pub const CONTEXT_TAIL_LINES: usize = 20;
 /// What one of those lines may come to, in characters.
 pub const CONTEXT_LINE_CHARS_MAX: usize = 400;
-/// How long a stored session layer is used again, in milliseconds.
-pub const SESSION_LAYER_FRESH_MS: i64 = 10 * 60_000;
 
 /// The summary of an issue.
 pub const ISSUE_SUMMARY_BYTES_MAX: usize = 2_048;

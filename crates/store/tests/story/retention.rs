@@ -354,7 +354,7 @@ async fn what_we_posted_is_known_for_longer_than_its_action(place: Place) {
     assert_eq!(place.write(|tx| tx.forget_posted(at(2_000), 1)).await, 1);
     assert_eq!(place.write(|tx| tx.forget_posted(at(2_000), 9)).await, 1);
     assert_eq!(place.write(|tx| tx.oldest_posted()).await, Some(at(2_000)));
-    let layer = SessionLayerRow { through_seq: 1, summary: "s".to_owned(), updated: at(5) };
+    let layer = SessionLayerRow { through_seq: 1, updated: at(5), ..SessionLayerRow::default() };
     place.write(move |tx| tx.set_session_layer(thread, &layer)).await;
     assert_eq!(place.write(|tx| tx.forget_session_layers(at(5), 9)).await, 0);
     assert_eq!(place.write(|tx| tx.oldest_session_layer()).await, Some(at(5)));

@@ -118,16 +118,31 @@ async fn open_calls_below_a_call_are_found(place: Place) {
 
 async fn a_session_layer_only_goes_forward(place: Place) {
     let thread = place.thread().await;
-    let layer = |through_seq, text: &str| SessionLayerRow {
+    let layer = |through_seq, method: &str| SessionLayerRow {
+        from_seq: 1,
         through_seq,
-        summary: text.to_owned(),
+        summary: format!("{through_seq} {method}"),
+        method: method.to_owned(),
         updated: at(through_seq),
+        turns: "ab".to_owned(),
     };
-    for (layer, expected) in [(layer(5, "a"), "a"), (layer(4, "b"), "a"), (layer(5, "c"), "c")] {
+    for (layer, is_kept) in [
+        (layer(5, "quoted"), true),
+        (layer(4, "quoted"), false),
+        (layer(4, "model:m"), false),
+        (layer(5, "model:m"), true),
+        (layer(5, "quoted"), false),
+        (layer(5, "model:n"), true),
+        (layer(6, "quoted"), true),
+    ] {
+        let given = layer.clone();
         place.write(move |tx| tx.set_session_layer(thread, &layer)).await;
         let kept = place.write(move |tx| tx.session_layer(thread)).await.unwrap();
-        assert_eq!(kept.summary, expected);
+        assert_eq!(kept == given, is_kept, "{given:?}");
     }
+    assert_eq!(place.write(|tx| tx.forget_session_layers(at(6), 10)).await, 0);
+    assert_eq!(place.write(|tx| tx.forget_session_layers(at(7), 10)).await, 1);
+    assert_eq!(place.write(move |tx| tx.session_layer(thread)).await, None);
     place.add_work(thread, 7).await;
     let task = TaskId::new(at(0), [1; 10]);
     assert_eq!(place.write(move |tx| tx.open_task_at(thread, 7)).await, Some(task));

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail};
+use connector_api::session::SharedKeeper;
+use connectors::session;
 use hub::relay::settings::{IntakeSettings, RelayRoute, RelaySettings, RouteTarget};
 use protocol::limits::relay as limits;
-use protocol::validate;
+use protocol::{Secret, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -39,6 +41,10 @@ pub(crate) struct RelayConfig {
     pub(crate) memory: MemoryConfig,
     /// How long what is over is kept.
     pub(crate) retention: RetentionConfig,
+    /// A Redis that keeps session layers instead of the store: `redis://host:6379/0`, with
+    /// `user:password@` before the host where it wants them, or `rediss://` for TLS. With a password in
+    /// it, `WAYSTATION_RELAY__REDIS_URL` in the environment is the better place.
+    pub(crate) redis_url: Option<Secret<String>>,
 }
 
 impl Default for RelayConfig {
@@ -53,6 +59,7 @@ impl Default for RelayConfig {
             context: ContextConfig::default(),
             memory: MemoryConfig::default(),
             retention: RetentionConfig::default(),
+            redis_url: None,
         }
     }
 }
@@ -94,7 +101,17 @@ impl RelayConfig {
         }
     }
 
+    /// Where session layers are kept, if not in the store.
+    pub(crate) fn keeper(&self) -> Result<Option<SharedKeeper>> {
+        Ok(self.redis_url().map(session::connect).transpose()?)
+    }
+
+    fn redis_url(&self) -> Option<&Secret<String>> {
+        self.redis_url.as_ref().filter(|url| !url.expose().trim().is_empty())
+    }
+
     pub(super) fn check(&self) -> Result<()> {
+        self.redis_url().map(session::check).transpose()?;
         relay_tools::tools(&self.tools)?;
         self.context.settings()?;
         if self.route.len() > limits::ROUTES_MAX {

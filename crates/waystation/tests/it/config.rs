@@ -18,6 +18,7 @@ fn a_wrong_setting_is_named() {
         ("[log]\nfilter = \"[[[\"", "log.filter"),
         ("[identity]\nissuer = 1", "issuer"),
         ("[[identity.issuers]]\nissuer = \"x\"", "jwks_url"),
+        ("[relay]\nredis_url = \"cache:6379\"", "relay.redis_url begins with neither redis://"),
         ("this is no TOML", "TOML"),
     ] {
         let home = Home::new();

@@ -42,6 +42,7 @@ mod rest;
 mod review;
 mod run;
 mod secrets;
+mod session_layers;
 mod signals;
 mod stand_in;
 mod start_again;

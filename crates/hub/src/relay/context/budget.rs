@@ -18,6 +18,10 @@ pub struct Budget {
     pub method: String,
     /// What it may come to.
     pub limit: u64,
+    /// What made the session layer: `whole` for every turn, `quoted`, or `model:` and a name; none where
+    /// there is no such layer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// What was left out, in the order in which it was.
     pub dropped: Vec<Dropped>,
 }

@@ -10,10 +10,14 @@ use serde_json::{Map, Value, json};
 
 use super::Assembled;
 use super::budget::{Budget, estimate};
-use super::material::{Material, Pair, Reference};
+use super::material::{Material, Pair, Reference, Turn};
 use super::{session, tools};
 use crate::relay::prose::head;
 
+/// What makes a session layer of every turn.
+const WHOLE: &str = "whole";
+/// What makes one by quoting.
+pub(super) const QUOTED: &str = "quoted";
 /// What the session layer is cut to, step by step.
 const SESSION_STEPS: [usize; 4] = [1_024, 512, 256, 0];
 /// What the task is cut to, step by step.
@@ -22,14 +26,17 @@ const TASK_STEPS: [usize; 2] = [512, 0];
 /// A context that fits, or as nearly as may be.
 pub(super) struct Fitted {
     pub(super) assembled: Assembled,
-    /// A summary that was made for it, and the newest turn in it.
-    pub(super) fresh_summary: Option<(i64, String)>,
+    /// A summary of all turns that was made for it.
+    pub(super) fresh_summary: Option<String>,
+    /// Whether a model's summary would serve the next turn better.
+    pub(super) wants_points: bool,
 }
 
 struct Draft<'a> {
     material: &'a Material,
     session: String,
     is_summary: bool,
+    wants_points: bool,
     task: Option<String>,
     pairs: Vec<Pair>,
     refs: Vec<Reference>,
@@ -42,6 +49,7 @@ pub(super) fn fit(material: &Material, tokens_max: u64) -> Fitted {
         material,
         session: session::whole(&material.turns),
         is_summary: false,
+        wants_points: false,
         task: material.task.clone(),
         pairs: material.pairs.clone(),
         refs: material.refs.clone(),
@@ -54,7 +62,8 @@ pub(super) fn fit(material: &Material, tokens_max: u64) -> Fitted {
     draft.cut_refs();
     draft.cut_pairs();
     draft.cut_task();
-    Fitted { assembled: draft.finish(), fresh_summary }
+    let wants_points = draft.wants_points;
+    Fitted { assembled: draft.finish(), fresh_summary, wants_points }
 }
 
 impl Draft<'_> {
@@ -70,22 +79,50 @@ impl Draft<'_> {
     }
 
     /// The session layer never comes to more than its own maximum.
-    fn shorten_session(&mut self) -> Option<(i64, String)> {
+    fn shorten_session(&mut self) -> Option<String> {
         let before = self.session.len();
+        self.budget.session = (before > 0).then(|| WHOLE.to_owned());
         if before <= SESSION_LAYER_BYTES_MAX {
             return None;
         }
         let turns = session::without_repeats(&self.material.turns);
-        let (summary, is_fresh) = match &self.material.kept_summary {
-            Some(kept) => (kept.clone(), false),
-            None => (session::summarise(&turns, SESSION_LAYER_BYTES_MAX), true),
-        };
         self.is_summary = true;
+        let fresh = if self.use_points(&turns) { None } else { self.quote(&turns) };
         let what = format!("{} turns summarised", turns.len());
-        self.budget.drop("session", what, before.saturating_sub(summary.len()));
-        self.session.clone_from(&summary);
+        self.budget.drop("session", what, before.saturating_sub(self.session.len()));
+        fresh
+    }
+
+    /// Uses the points that a model has written; answers whether it did.
+    fn use_points(&mut self, turns: &[Turn]) -> bool {
         let newest = turns.last().map_or(0, |turn| turn.seq);
-        is_fresh.then_some((newest, summary))
+        let kept = self.material.kept.as_ref().filter(|kept| kept.is_by_model());
+        let is_current = kept.is_some_and(|kept| kept.through_seq == newest);
+        self.wants_points = !is_current;
+        let Some(kept) = kept else { return false };
+        let (points, through_seq) = (&kept.summary, kept.through_seq);
+        let pointed = session::with_points(points, through_seq, turns, SESSION_LAYER_BYTES_MAX);
+        let Some(pointed) = pointed else { return false };
+        self.wants_points = !is_current && !pointed.is_whole;
+        self.session = pointed.text;
+        self.budget.session = Some(kept.method.clone());
+        true
+    }
+
+    /// Quotes the turns; answers the summary if it is a fresh one.
+    fn quote(&mut self, turns: &[Turn]) -> Option<String> {
+        self.budget.session = Some(QUOTED.to_owned());
+        let ends = |turn: Option<&Turn>| turn.map_or(0, |turn| turn.seq);
+        let (oldest, newest) = (ends(turns.first()), ends(turns.last()));
+        let kept = self.material.kept.as_ref().filter(|kept| {
+            !kept.is_by_model() && (kept.from_seq, kept.through_seq) == (oldest, newest)
+        });
+        if let Some(kept) = kept {
+            self.session = head(&kept.summary, SESSION_LAYER_BYTES_MAX).to_owned();
+            return None;
+        }
+        self.session = session::summarise(turns, SESSION_LAYER_BYTES_MAX);
+        Some(self.session.clone())
     }
 
     fn cut_repeats(&mut self) {
@@ -124,6 +161,7 @@ impl Draft<'_> {
             }
             let turns = session::without_repeats(&self.material.turns);
             self.session = session::summarise(&turns, step);
+            self.budget.session = (!self.session.is_empty()).then(|| QUOTED.to_owned());
             let what = format!("{} turns summarised in {step} bytes", turns.len());
             self.budget.drop("session", what, before.saturating_sub(self.session.len()));
         }

@@ -67,14 +67,6 @@ pub(super) fn gather(
         }
     }
     without_doubles(&mut material.refs);
-    let newest = material.turns.last().map_or(0, |turn| turn.seq);
-    let is_current = |through: i64, at: Timestamp| {
-        through == newest && now.ms_since(at) < sizes::SESSION_LAYER_FRESH_MS
-    };
-    material.kept_summary = tx
-        .session_layer(thread.row)?
-        .filter(|layer| is_current(layer.through_seq, layer.updated))
-        .map(|layer| layer.summary);
     Ok(material)
 }
 
@@ -138,6 +130,7 @@ fn turn_of(row: &MessageRow, envelope: &Envelope) -> Turn {
         matches!(row.trust, Trust::Hub | Trust::Operator) && envelope.meta.contains_key("proposal");
     Turn {
         seq: row.seq,
+        at: row.created,
         speaker,
         sender: row.sender.clone(),
         text: envelope.content.clone(),

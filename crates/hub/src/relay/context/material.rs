@@ -1,5 +1,7 @@
 //! What a context is made of.
 
+use connector_api::session::SessionLayer;
+use protocol::Timestamp;
 use serde_json::{Map, Value};
 
 /// Everything that may go into a context, the oldest first.
@@ -9,8 +11,8 @@ pub(super) struct Material {
     pub(super) system: String,
     /// What was said before the live message.
     pub(super) turns: Vec<Turn>,
-    /// The summary of exactly these turns, if one is kept.
-    pub(super) kept_summary: Option<String>,
+    /// A layer that is kept, and was made of these turns or of those up to some of them.
+    pub(super) kept: Option<SessionLayer>,
     /// What the task is about, while it is open.
     pub(super) task: Option<String>,
     /// The calls of this task, each with its result.
@@ -26,6 +28,8 @@ pub(super) struct Material {
 pub(super) struct Turn {
     /// Its number.
     pub(super) seq: i64,
+    /// When it was said.
+    pub(super) at: Timestamp,
     /// Who spoke.
     pub(super) speaker: Speaker,
     /// The name of whoever spoke.

@@ -2,12 +2,17 @@
 //!
 //! [`gather`] reads, [`fit`] decides, and only the first of them knows the store. The system layer is the
 //! operator's and is never cut; what others said stands in the session layer, one line a turn.
+//! [`sessions`] knows where that layer is kept between turns, and [`summaries`] has a model write it.
 mod assemble_context;
 mod budget;
 mod fit;
 mod gather;
 mod material;
+mod points;
+mod seal;
 mod session;
+mod sessions;
+mod summaries;
 mod tools;
 
 #[cfg(test)]
@@ -20,14 +25,15 @@ use protocol::relay::{Context, Envelope};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use store::{SessionLayerRow, ThreadRow, Tx};
+use store::ThreadRow;
 
-use super::settings::ContextSettings;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hub::Hub;
 
 pub use assemble_context::AssembleContext;
 pub use budget::{Budget, Dropped};
+pub(crate) use sessions::Sessions;
+pub(crate) use summaries::carry_out;
 
 /// What an agent is given around a message.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -49,19 +55,8 @@ impl Assembled {
     }
 }
 
-/// What an agent is given around a message of a thread, within a transaction.
-pub fn assemble(
-    tx: &mut Tx<'_>,
-    settings: &ContextSettings,
-    thread: &ThreadRow,
-    live_seq: i64,
-    now: Timestamp,
-) -> Result<Assembled> {
-    let material = gather::gather(tx, settings, thread, live_seq, now)?;
-    Ok(fit::fit(&material, settings.tokens_max).assembled)
-}
-
-/// The same outside of any transaction. A summary that took some work is kept for the next one.
+/// What an agent is given around a message of a thread. A summary that took some work is kept for the
+/// next one, and where a model is configured, it is asked for a better one in the background.
 pub async fn of(
     hub: &Arc<Hub>,
     thread: &ThreadRow,
@@ -69,17 +64,24 @@ pub async fn of(
     now: Timestamp,
 ) -> Result<Assembled> {
     let (settings, row) = (hub.settings.relay.context.clone(), thread.clone());
-    let material = {
-        let (settings, row) = (settings.clone(), row.clone());
-        hub.store.read(move |tx| gather::gather(tx, &settings, &row, live_seq, now)).await?
-    };
-    let fitted = fit::fit(&material, settings.tokens_max);
-    if let Some((through_seq, summary)) = fitted.fresh_summary {
-        let layer = SessionLayerRow { through_seq, summary, updated: now };
-        let kept = hub.store.write(move |tx| tx.set_session_layer(row.row, &layer)).await;
-        if let Err(error) = kept {
-            tracing::debug!(%error, "a session layer was not kept; it is made again");
-        }
+    let is_stored = hub.sessions.are_stored();
+    let tokens_max = settings.tokens_max;
+    let read = hub.store.read(move |tx| {
+        let material = gather::gather(tx, &settings, &row, live_seq, now)?;
+        let stored = if is_stored { tx.session_layer(row.row)? } else { None };
+        Ok::<_, Error>((material, stored.map(sessions::from_row)))
+    });
+    let (read, beside) = tokio::join!(read, hub.sessions.beside(hub, thread.id));
+    let (mut material, stored) = read?;
+    material.kept = hub.sessions.usable(stored.or(beside), &material.turns, now);
+    let fitted = fit::fit(&material, tokens_max);
+    if let Some(summary) = fitted.fresh_summary {
+        let layer = hub.sessions.layer(&material.turns, summary, fit::QUOTED, now);
+        sessions::keep(hub, thread.row, thread.id, layer).await;
+    }
+    if fitted.wants_points && hub.model.as_ref().is_some_and(|model| model.writer().is_some()) {
+        let wanted = hub.sessions.wanted(thread, &material.turns, now);
+        hub.sessions.want(wanted, now);
     }
     Ok(fitted.assembled)
 }

@@ -1,10 +1,12 @@
 //! The session layer: what was said, one line a turn, in at most so many bytes.
 //!
 //! What is longer is summarised by quoting: the last two turns and what humans decided always stay, then
-//! the sentences that say most, in their order. Addresses and ids that a decision names survive.
+//! the sentences that say most, in their order. Addresses and ids that a decision names survive. Where a
+//! model has written points about the older turns, they stand first, and what was said since follows.
 
 use std::collections::BTreeMap;
 
+use protocol::limits::session::SESSION_TAIL_BYTES_MIN;
 use protocol::limits::tools as limits;
 
 use super::material::Turn;
@@ -22,13 +24,55 @@ const NAMED: &str = "named in decisions: ";
 
 /// Every turn, one line each.
 pub(super) fn whole(turns: &[Turn]) -> String {
-    let lines: Vec<String> = turns
-        .iter()
-        .map(|turn| {
-            format!("{}{}", label(turn), one_line(&turn.text, limits::CONTEXT_TURN_SCAN_BYTES_MAX))
-        })
-        .collect();
+    let lines: Vec<String> =
+        turns.iter().map(|turn| line(turn, limits::CONTEXT_TURN_SCAN_BYTES_MAX)).collect();
     lines.join("\n")
+}
+
+/// One turn as a line, with at most so many bytes of what it says.
+pub(super) fn line(turn: &Turn, bytes_max: usize) -> String {
+    format!("{}{}", label(turn), one_line(&turn.text, bytes_max))
+}
+
+/// A layer that begins with a model's points.
+pub(super) struct Pointed {
+    /// What it says.
+    pub(super) text: String,
+    /// Whether everything said since is in it, not only what says most.
+    pub(super) is_whole: bool,
+}
+
+/// A model's points of the turns up to a number, and then what was said since, in at most so many bytes.
+/// The last turns and what humans decided stay in their own words. `None` when there is no room for it.
+pub(super) fn with_points(
+    points: &str,
+    through_seq: i64,
+    turns: &[Turn],
+    bytes_max: usize,
+) -> Option<Pointed> {
+    let last = turns.len().saturating_sub(LAST);
+    let own = turns
+        .iter()
+        .enumerate()
+        .filter(|(index, turn)| turn.seq > through_seq || turn.is_approval || *index >= last);
+    let own: Vec<Turn> = own.map(|(_, turn)| turn.clone()).collect();
+    let room = bytes_max.checked_sub(points.len() + 1)?;
+    if room < SESSION_TAIL_BYTES_MIN {
+        return None;
+    }
+    let lines = whole(&own);
+    let is_whole = lines.len() <= room;
+    let lines = if is_whole { lines } else { summarise(&own, room) };
+    let mut text = format!("{points}\n{lines}");
+    let named = named_in_decisions(turns, bytes_max / 2);
+    let there = references(&text);
+    let missing: Vec<String> =
+        named.into_iter().filter(|named| !there.contains(&named.as_str())).collect();
+    if !missing.is_empty() {
+        text.push('\n');
+        text.push_str(&line_of(&missing));
+    }
+    (text.len() <= bytes_max).then_some(Pointed { text, is_whole })
 }
 
 /// The turns without lines that only repeat, as a quotation, what an earlier turn said.
@@ -100,7 +144,7 @@ fn line_of(named: &[String]) -> String {
 }
 
 /// What decisions name, the newest first, as far as there is room for it.
-fn named_in_decisions(turns: &[Turn], room: usize) -> Vec<String> {
+pub(super) fn named_in_decisions(turns: &[Turn], room: usize) -> Vec<String> {
     let mut named: Vec<String> = Vec::new();
     let mut used = NAMED.len();
     for turn in turns.iter().rev() {

@@ -1,5 +1,6 @@
 //! What a context keeps, what it gives up, and in which order.
 
+use connector_api::session::SessionLayer;
 use proptest::prelude::*;
 use protocol::limits::relay::SESSION_LAYER_BYTES_MAX;
 use serde_json::json;
@@ -9,7 +10,8 @@ use super::material::{Material, Pair, Reference, Speaker, Turn};
 use super::session::summarise;
 
 fn turn(seq: i64, speaker: Speaker, text: &str) -> Turn {
-    Turn { seq, speaker, sender: format!("s{seq}"), text: text.to_owned(), is_approval: false }
+    let (sender, text) = (format!("s{seq}"), text.to_owned());
+    Turn { seq, speaker, sender, text, ..Turn::default() }
 }
 
 fn pair(id: &str, lines: usize) -> Pair {
@@ -28,7 +30,7 @@ fn rich() -> Material {
     Material {
         system: "Be careful.".repeat(20),
         turns: (1..=20).map(|seq| turn(seq, Speaker::User, said)).collect(),
-        kept_summary: None,
+        kept: None,
         task: Some("Find out why the total is wrong. ".repeat(40)),
         pairs: vec![pair("call_1", 200), pair("call_2", 200)],
         refs: vec![
@@ -97,18 +99,73 @@ fn the_worst_document_goes_first_and_a_call_goes_with_its_result() {
     assert!(cut.contains("lines left out; the whole result stands in msg_call_1"), "{cut}");
 }
 
-#[test]
-fn a_kept_summary_is_used_and_a_fresh_one_is_handed_back() {
+/// The same, said at greater length.
+fn long() -> Material {
     let mut material = rich();
     material.turns.iter_mut().for_each(|turn| turn.text = turn.text.repeat(3));
+    material
+}
+
+fn kept(through_seq: i64, method: &str, summary: &str) -> SessionLayer {
+    let (method, summary) = (method.to_owned(), summary.to_owned());
+    SessionLayer { from_seq: 1, through_seq, method, summary, ..SessionLayer::default() }
+}
+
+#[test]
+fn a_kept_summary_is_used_and_a_fresh_one_is_handed_back() {
+    let mut material = long();
     let fresh = fit(&material, 32_000);
-    let (through, summary) = fresh.fresh_summary.unwrap();
-    assert_eq!(through, 20);
+    let summary = fresh.fresh_summary.unwrap();
     assert_eq!(fresh.assembled.context.session.as_deref(), Some(summary.as_str()));
-    material.kept_summary = Some("kept".to_owned());
+    assert_eq!(fresh.assembled.budget.session.as_deref(), Some("quoted"));
+    assert!(fresh.wants_points);
+    material.kept = Some(kept(20, "quoted", "kept"));
     let again = fit(&material, 32_000);
-    assert!(again.fresh_summary.is_none());
+    assert!(again.fresh_summary.is_none() && again.wants_points);
     assert_eq!(again.assembled.context.session.as_deref(), Some("kept"));
+    // A summary of fewer turns is none of these.
+    material.kept = Some(kept(19, "quoted", "kept"));
+    assert!(fit(&material, 32_000).fresh_summary.is_some());
+}
+
+#[test]
+fn a_models_points_stand_before_what_was_said_since() {
+    let mut material = long();
+    material.kept = Some(kept(16, "model:m", "- The total is wrong."));
+    let fitted = fit(&material, 32_000);
+    let session = fitted.assembled.context.session.unwrap();
+    let speakers: Vec<&str> =
+        session.lines().skip(1).map(|line| line.split(':').next().unwrap()).collect();
+    assert!(session.starts_with("- The total is wrong.\n"), "{session}");
+    assert_eq!(speakers, ["user s17", "user s18", "user s19", "user s20"]);
+    assert_eq!(fitted.assembled.budget.session.as_deref(), Some("model:m"));
+    assert!(fitted.fresh_summary.is_none() && !fitted.wants_points);
+    // Much that was said since is quoted, and a newer summary is wished for.
+    material.kept = Some(kept(2, "model:m", "- The total is wrong."));
+    let fitted = fit(&material, 32_000);
+    assert!(fitted.wants_points && fitted.fresh_summary.is_none());
+    assert_eq!(fitted.assembled.budget.session.as_deref(), Some("model:m"));
+    // Points that leave no room for that are not used.
+    material.kept = Some(kept(20, "model:m", &"- x".repeat(600)));
+    let fitted = fit(&material, 32_000);
+    assert_eq!(fitted.assembled.budget.session.as_deref(), Some("quoted"));
+    assert!(!fitted.wants_points, "the same turns would give the same points");
+}
+
+#[test]
+fn what_humans_decided_and_what_decisions_name_stands_beside_a_models_points() {
+    let mut material = long();
+    material.turns[1] = Turn {
+        is_approval: true,
+        text: "Approved prop_01JXYZ0123456789ABCDEFGHJK.".to_owned(),
+        ..turn(2, Speaker::Human, "")
+    };
+    material.turns[3].text = "We will fix acme/shop#77.".to_owned();
+    material.kept = Some(kept(20, "model:m", "- Nothing much."));
+    let session = fit(&material, 32_000).assembled.context.session.unwrap();
+    assert!(session.contains("human s2: Approved prop_01JXYZ0123456789ABCDEFGHJK."), "{session}");
+    assert!(session.contains("named in decisions: acme/shop#77"), "{session}");
+    assert!(session.contains("user s19: ") && session.contains("user s20: "), "{session}");
 }
 
 #[test]
@@ -173,9 +230,13 @@ proptest! {
             .map(|(text, seq)| Turn { is_approval: seq % 7 == 0, ..turn(seq, Speaker::User, text) })
             .collect();
         prop_assert!(summarise(&turns, bytes_max).len() <= bytes_max);
-        let material = Material { turns, ..Material::default() };
-        let session = fit(&material, 32_000).assembled.context.session.unwrap_or_default();
-        prop_assert!(session.len() <= SESSION_LAYER_BYTES_MAX);
+        let through = i64::try_from(turns.len()).unwrap() / 2;
+        for points in [0, bytes_max] {
+            let kept = Some(kept(through, "model:m", &"p".repeat(points)));
+            let material = Material { turns: turns.clone(), kept, ..Material::default() };
+            let session = fit(&material, 32_000).assembled.context.session.unwrap_or_default();
+            prop_assert!(session.len() <= SESSION_LAYER_BYTES_MAX);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::process::Command;
 /// While the program lives, an ended server keeps its id until the program has waited for it, so
 /// the last loop waits for that too and then finds the folder gone already.
 /// The word [`DISMISS`] on the pipe sends the watchdog away: the server will be started again.
-pub(super) const SCRIPT: &str = r#"
+pub(crate) const SCRIPT: &str = r#"
 folder=$1
 shift
 exec 3<&0 </dev/null
@@ -34,9 +34,9 @@ exec "$@" 3<&-
 "#;
 
 /// What the program writes to the pipe of a server that it stops itself.
-pub(super) const DISMISS: &[u8] = b"dismiss\n";
+pub(crate) const DISMISS: &[u8] = b"dismiss\n";
 
 /// Keeps the signals of a terminal or a test runner from the watchdog, which must come last.
-pub(super) fn guard(command: &mut Command) {
+pub(crate) fn guard(command: &mut Command) {
     command.process_group(0);
 }

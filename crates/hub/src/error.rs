@@ -211,6 +211,20 @@ impl Error {
         Self::Invalid { message: format!("{field} {reason}"), field, hint: Some(hint.into()) }
     }
 
+    /// The same refusal of a field that stands below another one.
+    #[must_use]
+    pub(crate) fn within(self, outer: &str) -> Self {
+        match self {
+            Self::Invalid { field, message, hint } => {
+                let message = message
+                    .strip_prefix(&field)
+                    .map_or_else(|| message.clone(), |reason| format!("{outer}.{field}{reason}"));
+                Self::Invalid { field: format!("{outer}.{field}"), message, hint }
+            }
+            other => other,
+        }
+    }
+
     /// The same refusal, as chat tools say it.
     #[must_use]
     pub(crate) fn of_chats(self) -> Self {

@@ -311,6 +311,19 @@ impl Tx<'_> {
         )
     }
 
+    /// Whether an agent has entered a thread that began at a service.
+    pub fn has_met_strangers(&mut self, workspace: &str, agent: &str) -> Result<bool> {
+        let found = self.query_one(
+            "SELECT 1 FROM participant p
+             JOIN relay_thread r ON r.thread = p.thread
+             JOIN thread t ON t.id = p.thread
+             WHERE p.agent = ?1 AND t.workspace = ?2 LIMIT 1",
+            &[agent.into(), workspace.into()],
+            |_| Ok(()),
+        )?;
+        Ok(found.is_some())
+    }
+
     /// Whether anything in a thread comes from there.
     pub fn thread_holds(&mut self, thread_row: i64, trust: Trust) -> Result<bool> {
         let found = self.query_one(

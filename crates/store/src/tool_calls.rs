@@ -224,6 +224,21 @@ impl Tx<'_> {
         )
     }
 
+    /// The numbers of the messages that answer calls of a task, the newest first.
+    pub fn answers_of_task(
+        &mut self,
+        thread_row: i64,
+        task: TaskId,
+        limit: i64,
+    ) -> Result<Vec<i64>> {
+        self.query(
+            "SELECT answer_seq FROM tool_call
+             WHERE thread = ?1 AND task = ?2 AND answer_seq IS NOT NULL ORDER BY id DESC LIMIT ?3",
+            &[thread_row.into(), task.as_bytes().into(), limit.into()],
+            |row| row.int(0),
+        )
+    }
+
     /// Whether a call of this task took this way before.
     pub fn has_task_gone(&mut self, thread_row: i64, task: TaskId, way: &str) -> Result<bool> {
         let found = self.query_one(

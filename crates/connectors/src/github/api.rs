@@ -22,6 +22,8 @@ const HELP: &str = "check the app's permissions and that it is installed there, 
 #[derive(Debug)]
 pub(super) struct Api {
     base: Destination,
+    /// What GraphQL stands below, which is not always what everything else does.
+    graphql_base: Destination,
     http: HttpClient,
     auth: Auth,
     installation: Option<i64>,
@@ -41,6 +43,7 @@ impl Api {
         };
         Ok(Self {
             base: Destination::configured(base_url)?,
+            graphql_base: Destination::configured(above_graphql(base_url))?,
             http,
             auth: Auth::read(settings)?,
             installation: settings.text("installation_id").trim().parse().ok(),
@@ -109,6 +112,17 @@ impl Api {
     pub(super) async fn patch(&self, place: &Place, path: &str, body: Value) -> Result<ApiAnswer> {
         let request = ApiRequest::patch(&self.base, &self.below(place, path))?.json(body);
         self.ask(place, request).await
+    }
+
+    /// Asks or writes over GraphQL.
+    pub(super) async fn graphql(
+        &self,
+        place: &Place,
+        query: &str,
+        variables: Value,
+    ) -> Result<ApiAnswer> {
+        let body = json!({ "query": query, "variables": variables });
+        self.ask(place, ApiRequest::post(&self.graphql_base, "graphql")?.json(body)).await
     }
 
     #[expect(clippy::unused_self, reason = "it reads as what it is: a path below this API")]
@@ -215,7 +229,13 @@ pub(super) fn judged(answer: &ApiAnswer, what: &str) -> Result<Value> {
     outcome::judged(answer, what, HELP)
 }
 
-fn patience(answer: &ApiAnswer) -> Option<Duration> {
+/// The address that GraphQL stands below: `https://ghe.example/api/v3` has it at `…/api/graphql`.
+fn above_graphql(base_url: &str) -> &str {
+    let base = base_url.trim().trim_end_matches('/');
+    base.strip_suffix("/v3").filter(|base| base.ends_with("/api")).unwrap_or(base)
+}
+
+pub(super) fn patience(answer: &ApiAnswer) -> Option<Duration> {
     if let Some(asked) = answer.retry_after {
         return Some(asked.min(limits::RETRY_AFTER_MAX));
     }

@@ -28,8 +28,11 @@ pub(super) async fn account(api: &Api, own: &Own) -> Result<Account> {
     let may_write = |name: &str| {
         app.object("permissions").and_then(|rights| rights.text(name)) == Some("write")
     };
-    for (right, what) in [("issues", "comments on issues"), ("pull_requests", "answers in reviews")]
-    {
+    for (right, what) in [
+        ("issues", "comments on issues"),
+        ("pull_requests", "answers in reviews"),
+        ("discussions", "answers in discussions"),
+    ] {
         if !may_write(right) {
             notes.push(format!("the app may not write {right}: no {what}"));
         }

@@ -23,7 +23,11 @@ pub(super) fn discussion(said: &Said<'_>) -> Inbound {
     }
     if said.event == "discussion_comment" {
         add_comment(said, &mut inbound, "discussioncomment");
-        inbound.intent = Intent::Note;
+        let comment = said.payload.object("comment").unwrap_or(&Value::Null);
+        // An answer goes beneath what was said, wherever in the talk that stands.
+        if let Some(node) = comment.text("node_id") {
+            inbound.address.insert("comment_node".to_owned(), node.into());
+        }
         return inbound;
     }
     let name = title(discussion.text("title").unwrap_or_default());
@@ -37,6 +41,9 @@ pub(super) fn discussion(said: &Said<'_>) -> Inbound {
     inbound.remote_id = discussion.number("id").map(|id| format!("discussion:{id}"));
     if matches!(said.action, "edited" | "deleted") {
         inbound.changes.clone_from(&inbound.remote_id);
+    }
+    if said.action == "created" && !inbound.actor.is_bot {
+        inbound.intent = Intent::Work;
     }
     let label = said.payload.object("label").and_then(|label| label.number("id"));
     let more = label.map_or_else(|| wording(Some(discussion)), |label| label.to_string());

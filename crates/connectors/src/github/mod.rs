@@ -4,6 +4,7 @@ mod api;
 mod auth;
 mod check;
 mod client;
+mod discussion;
 mod kind;
 mod map;
 mod map_code;

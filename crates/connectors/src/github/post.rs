@@ -6,6 +6,7 @@ use protocol::limits::outbound as limits;
 use serde_json::{Map, Value};
 
 use super::api::{Api, judged};
+use super::discussion;
 use super::own::Own;
 use super::place::{Place, Spot};
 use crate::foreign::Foreign as _;
@@ -15,6 +16,9 @@ use crate::markdown::mark;
 pub(super) async fn post(api: &Api, own: &Own, posting: &Posting, part: &Part) -> Result<Receipt> {
     let place = Place::read(&posting.action.address)?;
     api.prepare(&place).await?;
+    if let Spot::Discussion(spot) = &place.spot {
+        return discussion::post(api, &place, spot, posting, part).await;
+    }
     let replaced = posting.replaces.as_ref().filter(|_| part.index == 0);
     let answer = match replaced.and_then(|old| old.get("comment")?.as_i64()) {
         Some(id) => {
@@ -40,6 +44,7 @@ pub(super) async fn find(api: &Api, posting: &Posting, part: &Part) -> Result<Op
         Spot::Issue(number) => format!("issues/{number}/comments"),
         Spot::Review { number, .. } => format!("pulls/{number}/comments"),
         Spot::Commit(sha) => format!("commits/{sha}/comments"),
+        Spot::Discussion(spot) => return discussion::find(api, &place, spot, part).await,
     };
     // The oldest come first. GitHub says where the newest are; its clock has no say in it.
     let first = page(api, &place, &list, 1).await?;
@@ -112,6 +117,7 @@ fn written_to(spot: &Spot) -> String {
         Spot::Issue(number) => format!("issues/{number}/comments"),
         Spot::Review { number, comment } => format!("pulls/{number}/comments/{comment}/replies"),
         Spot::Commit(sha) => format!("commits/{sha}/comments"),
+        Spot::Discussion(spot) => format!("discussions/{}/comments", spot.number),
     }
 }
 
@@ -120,6 +126,7 @@ fn changed_at(spot: &Spot) -> &'static str {
         Spot::Issue(_) => "issues/comments",
         Spot::Review { .. } => "pulls/comments",
         Spot::Commit(_) => "comments",
+        Spot::Discussion(_) => "discussions/comments",
     }
 }
 
@@ -129,6 +136,7 @@ fn receipt(place: &Place, comment: &Value) -> Option<Receipt> {
         Spot::Issue(number) => ("issuecomment", Some(*number)),
         Spot::Review { number, .. } => ("reviewcomment", Some(*number)),
         Spot::Commit(_) => ("commitcomment", None),
+        Spot::Discussion(_) => ("discussioncomment", None),
     };
     let mut address = Map::new();
     address.insert("repo".to_owned(), place.repo.clone().into());

@@ -183,6 +183,129 @@ async fn a_review_is_answered_in_its_thread_and_a_comment_is_changed() {
     assert!(fake.posted()[0].body.starts_with("No."));
 }
 
+/// A discussion with a comment and an answer to it: its node id, and theirs.
+async fn discussed() -> (GithubFake, Arc<dyn Connector>, String, [i64; 2]) {
+    let fake = fake().await;
+    let node = fake.add_discussion("acme/shop", 14, "Which cart?");
+    let first = fake.discuss("acme/shop", 14, None, "The old one");
+    let answer = fake.discuss("acme/shop", 14, Some(first), "Why?");
+    let link = app_link(&fake);
+    (fake, link, node, [first, answer])
+}
+
+/// What GitHub tells of a discussion.
+fn told(fake: &GithubFake, link: &dyn Connector, comment: Option<i64>) -> connector_api::Inbound {
+    let body = fake.discussion_event("acme/shop", 14, comment).to_string().into_bytes();
+    let event = if comment.is_some() { "discussion_comment" } else { "discussion" };
+    let request = connector_api::HookRequest {
+        method: "POST".to_owned(),
+        headers: GithubFake::signed(event, "d1", &body),
+        body,
+        ..connector_api::HookRequest::default()
+    };
+    link.receive(&request, Timestamp::from_ms(0)).unwrap().batch.inbound.remove(0)
+}
+
+#[tokio::test]
+async fn a_discussion_is_answered_where_somebody_spoke() {
+    let (fake, link, _, [first, answer]) = discussed().await;
+    let beneath = Some(first);
+    for (spoke, beneath) in [(None, None), (Some(first), beneath), (Some(answer), beneath)] {
+        let inbound = told(&fake, &*link, spoke);
+        assert_eq!(inbound.intent, Intent::Work);
+        assert_eq!(inbound.thread_key, "github:acme/shop:discussion:14");
+        let posting = posting(inbound.address.into(), "Fixed by @bob.");
+        let receipt = post_one(&*link, &posting).await.unwrap();
+        let posted = fake.posted().pop().unwrap();
+        assert_eq!(posted.place, Place::Discussion { number: 14, beneath }, "{spoke:?}");
+        assert!(posted.body.starts_with("Fixed by @\u{200b}bob."), "{}", posted.body);
+        assert_eq!(receipt.remote_id, format!("discussioncomment:{}", posted.id));
+        assert!(receipt.url.as_deref().unwrap().contains("/discussions/14#discussioncomment-"));
+        assert_eq!(find_first(&*link, &posting).await, Some(receipt));
+    }
+}
+
+#[tokio::test]
+async fn a_comment_in_a_discussion_whose_answer_was_lost_is_found_once_it_is_listed() {
+    let (fake, link, node, [first, _]) = discussed().await;
+    for address in [
+        json!({"repo": "acme/shop", "discussion": 14}),
+        json!({
+            "repo": "acme/shop", "discussion": 14, "discussion_node": node,
+            "comment_node": format!("DC_fake{first}"),
+        }),
+    ] {
+        let before = fake.posted().len();
+        let posting = posting(address, "Done.");
+        fake.trouble().drop_answers(1);
+        fake.trouble().hide_until_shown();
+        let error = post_one(&*link, &posting).await.unwrap_err();
+        assert!(is_open(&error), "{error:?}");
+        assert_eq!(find_first(&*link, &posting).await, None);
+        fake.trouble().show();
+        assert!(find_first(&*link, &posting).await.is_some());
+        assert_eq!(fake.posted().len(), before + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_comment_in_a_discussion_is_found_behind_hundreds_of_others() {
+    let (fake, link, ..) = discussed().await;
+    let posting = posting(json!({"repo": "acme/shop", "discussion": 14}), "Done.");
+    let receipt = post_one(&*link, &posting).await.unwrap();
+    for number in 0..230 {
+        fake.discuss("acme/shop", 14, None, &format!("comment {number}"));
+    }
+    let forged = format!("<!-- ws:{} 0 -->", posting.mark);
+    fake.discuss("acme/shop", 14, None, &forged);
+    assert_eq!(find_first(&*link, &posting).await, Some(receipt));
+}
+
+#[tokio::test]
+async fn errors_of_graphql_stand_in_answers_that_look_like_successes() {
+    let (fake, link, ..) = discussed().await;
+    let posting_to = |number: i64| posting(json!({"repo": "acme/shop", "discussion": number}), "x");
+    let error = post_one(&*link, &posting_to(99)).await.unwrap_err();
+    assert!(
+        matches!(&error, ConnectorError::Refused { reason } if reason.contains("99")),
+        "{error:?}"
+    );
+    fake.limit_graphql(Some(0));
+    let error = post_one(&*link, &posting_to(14)).await.unwrap_err();
+    let ConnectorError::RateLimited { retry_after } = error else { panic!("{error:?}") };
+    assert!((30..=41).contains(&retry_after.as_secs()), "{retry_after:?}");
+    fake.limit_graphql(None);
+    fake.limit_writes(0, 17);
+    let error = post_one(&*link, &posting_to(14)).await.unwrap_err();
+    let ConnectorError::RateLimited { retry_after } = error else { panic!("{error:?}") };
+    assert_eq!(retry_after, Duration::from_secs(17));
+    fake.lift_limit();
+    let said = |body| fake.trouble().refuse_next(200, &[], body);
+    said(json!({"errors": [{"message": "Something went wrong while executing your query."}]}));
+    let error = post_one(&*link, &posting_to(14)).await.unwrap_err();
+    assert!(matches!(error, ConnectorError::Conflict { .. }), "nothing was written: {error:?}");
+    said(json!({"errors": [{"type": "FORBIDDEN", "message": "Resource not accessible"}]}));
+    let error = post_one(&*link, &posting_to(14)).await.unwrap_err();
+    assert!(matches!(error, ConnectorError::Unauthorized { .. }), "{error:?}");
+    assert!(fake.posted().is_empty());
+}
+
+#[tokio::test]
+async fn a_page_of_a_comment_is_answered_beneath_it_and_a_comment_is_changed() {
+    let (fake, link, _, [first, answer]) = discussed().await;
+    let page = format!("https://github.com/acme/shop/discussions/14#discussioncomment-{answer}");
+    let address = link.address_of(&page).unwrap();
+    let mut posting = posting(address.into(), "Yes.");
+    let receipt = post_one(&*link, &posting).await.unwrap();
+    let place = Place::Discussion { number: 14, beneath: Some(first) };
+    assert_eq!(fake.posted()[0].place, place);
+    posting.replaces = Some(receipt.address);
+    posting.action.text = "No.".to_owned();
+    post_one(&*link, &posting).await.unwrap();
+    assert_eq!(fake.posted().len(), 1);
+    assert!(fake.posted()[0].body.starts_with("No."));
+}
+
 #[test]
 fn pages_of_issues_and_reviews_are_places() {
     let link = link(&Github, &[("token", TOKEN)]);
@@ -199,6 +322,14 @@ fn pages_of_issues_and_reviews_are_places() {
         (
             "https://github.com/acme/shop/pull/3#discussion_r9",
             json!({"repo": "acme/shop", "number": 3, "review_comment": 9}),
+        ),
+        (
+            "https://github.com/acme/shop/discussions/14",
+            json!({"repo": "acme/shop", "discussion": 14}),
+        ),
+        (
+            "https://github.com/acme/shop/discussions/14#discussioncomment-9",
+            json!({"repo": "acme/shop", "discussion": 14, "discussion_comment": 9}),
         ),
     ] {
         assert_eq!(link.address_of(url), Some(map(address)), "{url}");

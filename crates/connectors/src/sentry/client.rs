@@ -36,7 +36,7 @@ impl Connector for SentryLink {
     }
 
     fn check(&self) -> BoxFuture<'_, Result<Account>> {
-        Box::pin(check::account(&self.api))
+        Box::pin(check::account(&self.api, self.way_in.own()))
     }
 
     fn receive(&self, request: &HookRequest, _now: Timestamp) -> Result<HookReply> {
@@ -60,7 +60,7 @@ impl Connector for SentryLink {
     }
 
     fn post<'a>(&'a self, posting: &'a Posting, part: &'a Part) -> BoxFuture<'a, Result<Receipt>> {
-        Box::pin(post::post(&self.api, posting, part))
+        Box::pin(post::post(&self.api, self.way_in.own(), posting, part))
     }
 
     fn find_posted<'a>(

@@ -112,7 +112,8 @@ pub(super) fn comment(said: &Said<'_>) -> Inbound {
         inbound.semantic_key = Some(said.semantic_key(&comment_id, &more));
     }
     if said.action == "created" {
-        inbound.intent = Intent::Work;
+        // Two programs that answer each other would never end.
+        inbound.intent = if inbound.actor.is_bot { Intent::Note } else { Intent::Work };
     } else {
         inbound.changes.clone_from(&inbound.remote_id);
     }

@@ -5,6 +5,7 @@ use protocol::limits::outbound as limits;
 use serde_json::{Map, Value};
 
 use super::api::{Api, issue_of, judged, text_of};
+use super::own::Own;
 use super::render::tail;
 use crate::foreign::Foreign as _;
 
@@ -14,7 +15,7 @@ pub(super) fn comments_of(issue: &str) -> String {
 }
 
 /// Posts one part, once.
-pub(super) async fn post(api: &Api, posting: &Posting, part: &Part) -> Result<Receipt> {
+pub(super) async fn post(api: &Api, own: &Own, posting: &Posting, part: &Part) -> Result<Receipt> {
     let issue = issue_of(&posting.action.address)?;
     let replaced = posting.replaces.as_ref().filter(|_| part.index == 0);
     let answer = match replaced.and_then(|old| crate::web::number(old.get("comment")?.as_str()?)) {
@@ -25,6 +26,7 @@ pub(super) async fn post(api: &Api, posting: &Posting, part: &Part) -> Result<Re
         None => api.post(&comments_of(&issue), part.body.clone()).await?,
     };
     let comment = judged(&answer, "the comment")?;
+    own.learn_user(&comment);
     receipt(api, &issue, &comment).ok_or_else(|| ConnectorError::Protocol {
         reason: "expected the comment that was made".to_owned(),
     })

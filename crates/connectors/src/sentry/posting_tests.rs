@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use connector_api::{Connector, ConnectorError};
+use connector_api::{Connector, ConnectorError, Intent};
 use protocol::Timestamp;
 use serde_json::json;
 use testkit::fakes::SentryFake;
-use testkit::fakes::sentry::{CLIENT_SECRET, ORGANIZATION, TOKEN};
+use testkit::fakes::sentry::{CLIENT_SECRET, INTEGRATION, ORGANIZATION, OTHER_INTEGRATION, TOKEN};
 
 use super::Sentry;
 use crate::try_out::{find_first, is_open, link, map, post_all, post_one, posting};
@@ -140,4 +140,43 @@ async fn a_wrong_token_is_not_said() {
     let error = link(&Sentry, &wrong).check().await.unwrap_err();
     assert!(matches!(error, ConnectorError::Unauthorized { .. }), "{error:?}");
     assert!(!error.to_string().contains("sntrys_wrong"));
+}
+
+/// What becomes of a comment that Sentry tells of.
+fn told(
+    fake: &SentryFake,
+    link: &dyn Connector,
+    id: u64,
+    text: &str,
+    by: &serde_json::Value,
+) -> Intent {
+    let body = fake.comment_event("4509", id, text, by).to_string().into_bytes();
+    let request = connector_api::HookRequest {
+        method: "POST".to_owned(),
+        headers: SentryFake::signed("comment", 1, &body),
+        body,
+        ..connector_api::HookRequest::default()
+    };
+    link.receive(&request, Timestamp::from_ms(0)).unwrap().batch.inbound.remove(0).intent
+}
+
+#[tokio::test]
+async fn what_the_integration_wrote_itself_is_no_work_and_what_others_wrote_is_not_taken_for_it() {
+    let (fake, link) = fake().await;
+    let by = |kind: &str, id: &str| json!({"type": kind, "id": id, "name": "x"});
+    let person = by("user", "7");
+    assert_eq!(told(&fake, &*link, 1, "Help", &person), Intent::Work);
+    // Nobody has asked yet who this is: no program's words are work.
+    assert_eq!(told(&fake, &*link, 2, "x", &by("application", OTHER_INTEGRATION)), Intent::Own);
+    link.check().await.unwrap();
+    assert_eq!(told(&fake, &*link, 3, "x", &by("application", INTEGRATION)), Intent::Own);
+    assert_eq!(told(&fake, &*link, 4, "x", &by("application", OTHER_INTEGRATION)), Intent::Note);
+    // Sentry calls back before the answer to the post has arrived: the mark is there already.
+    let posting = posting(json!({"issue": "4509"}), "Known.");
+    post_one(&*link, &posting).await.unwrap();
+    let text = fake.posted().remove(0).1;
+    assert_eq!(told(&fake, &*link, 5, &text, &by("application", "unheard-of")), Intent::Own);
+    assert_eq!(told(&fake, &*link, 6, &text, &person), Intent::Work, "a person quotes it");
+    // The user in whose name the integration writes.
+    assert_eq!(told(&fake, &*link, 7, "x", &by("user", "9")), Intent::Own);
 }

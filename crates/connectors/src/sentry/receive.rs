@@ -68,6 +68,7 @@ impl WayIn {
             ConnectorError::Protocol { reason: "expected a payload as JSON".to_owned() }
         })?;
         let resource = request.header("sentry-hook-resource").unwrap_or("form");
+        self.own.hear(&payload);
         let mut inbound = map::inbound(self.own(), self.host(), resource, &payload);
         // Sentry numbers its attempts, not what it says.
         inbound.transport_key = body_key(&request.body);

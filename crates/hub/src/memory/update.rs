@@ -2,7 +2,7 @@
 
 use protocol::limits::{memory as limits, relay};
 use protocol::redact::{Counts, Redactor};
-use protocol::relay::{MemoryKind, MemoryUpdate};
+use protocol::relay::{MemoryKind, MemoryUpdate, visible_object};
 use protocol::{MemoryId, Timestamp};
 use serde_json::{Map, Value};
 use store::{NewMemory, Tx};
@@ -82,8 +82,8 @@ pub(super) fn prepare(
     }
     let expires = expiry(update.ttl, now)?;
     let (data, counts) = match update.kind {
-        MemoryKind::Episodic => (update.data.clone(), Counts::default()),
-        MemoryKind::LongTerm => redactor.redact_object(&update.data),
+        MemoryKind::Episodic => (visible_object(&update.data), Counts::default()),
+        MemoryKind::LongTerm => redactor.redact_object(&visible_object(&update.data)),
     };
     let text = texts::words(&data);
     Ok(Prepared {

@@ -9,6 +9,8 @@ use protocol::{ThreadId, Trust};
 use serde_json::{Map, Value, json};
 use store::MessageRow;
 
+use super::append::HUB_SENDER;
+
 /// The field of a message's metadata in which the rest of its envelope lies.
 const FIELD: &str = "relay";
 
@@ -16,6 +18,7 @@ const FIELD: &str = "relay";
 /// the hub, by whoever its trust says.
 pub fn from_message(row: &MessageRow, thread: &ThreadId) -> Envelope {
     let mut envelope = stored(row);
+    without_claims(&mut envelope, row.trust, &row.sender);
     envelope.content.clone_from(&row.body);
     let message_id = row.id().ok();
     if envelope.id.is_empty() {
@@ -35,6 +38,34 @@ pub fn from_message(row: &MessageRow, thread: &ThreadId) -> Envelope {
         meta.insert("in_reply_to".to_owned(), json!(answered));
     }
     envelope
+}
+
+/// The documents that a message was given.
+pub(crate) fn refs_of(row: &MessageRow) -> Vec<String> {
+    stored(row).retrieval_refs
+}
+
+/// Nobody is more than the hub knows: what an envelope claims to be counts only where whoever said it can
+/// be that. Decisions are the hub's to tell, and only the hub answers for tools.
+pub(crate) fn without_claims(envelope: &mut Envelope, trust: Trust, sender: &str) {
+    let role = envelope.role.as_str();
+    let is_claimed = match trust {
+        Trust::Hub | Trust::Operator => return,
+        Trust::Agent => is_reserved(role),
+        Trust::External => role != envelope_role::USER && (role, sender) != ANSWER,
+    };
+    if is_claimed {
+        role_of(trust).clone_into(&mut envelope.role);
+    }
+    envelope.meta.remove("proposal");
+}
+
+/// The role and the sender of what a tool brought in.
+const ANSWER: (&str, &str) = (envelope_role::TOOL, HUB_SENDER);
+
+/// Whether only the hub and people with authority speak like this.
+pub(crate) fn is_reserved(role: &str) -> bool {
+    [envelope_role::SYSTEM, envelope_role::TOOL, envelope_role::HUMAN].contains(&role)
 }
 
 /// What a message keeps of its envelope.

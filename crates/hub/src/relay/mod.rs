@@ -5,6 +5,7 @@
 pub mod append;
 pub mod approvals;
 pub(crate) mod check;
+pub(crate) mod cite;
 pub mod context;
 pub mod envelope;
 pub(crate) mod hooks;

@@ -8,6 +8,7 @@
 
 mod authority;
 mod buttons;
+mod citing;
 mod clock;
 mod deciding;
 mod policy;

@@ -1,6 +1,8 @@
 //! What leaves without a human, what waits for one, and what never leaves.
 
-use protocol::Role;
+use std::sync::Arc;
+
+use protocol::{Caller, Role};
 use serde_json::json;
 use testkit::{On, caller};
 use waystation_hub::Settings;
@@ -53,6 +55,23 @@ async fn what_a_rule_allows_leaves_at_once_but_not_where_text_came_from_outside(
     let asked = propose(&world, &world.thread).await.unwrap();
     assert!(asked["proposal_id"].is_string(), "text from outside needs a human: {asked}");
     assert_eq!(world.services.at("github").len(), 1);
+    world.hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_thread_that_an_agent_opens_for_itself_is_no_way_around_it() {
+    let world = World::with(On::Sqlite, with_rule(Verdict::Allow, false)).await;
+    let wants = async |by: &Arc<Caller>| {
+        let thread = json!({ "title": "Mine", "participants": ["triage", "other"] });
+        let thread = world.hub.ok(by, "create_thread", thread).await["thread_id"].clone();
+        let input = json!({ "thread_id": thread, "action": { "to": ISSUE, "text": "x" } });
+        world.hub.ok(by, "propose_action", input).await
+    };
+    let asked = wants(&agent()).await;
+    assert!(asked["proposal_id"].is_string(), "it has read what strangers wrote: {asked}");
+    let queued = wants(&caller("other", Role::Worker)).await;
+    assert!(queued["outbox_id"].is_string(), "it has met nobody: {queued}");
+    world.until_posted("github", 1).await;
     world.hub.stop().await;
 }
 

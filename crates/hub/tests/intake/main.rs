@@ -10,6 +10,7 @@ mod deliveries;
 mod envelopes;
 mod missed;
 mod once;
+mod remembering;
 mod service;
 mod taking;
 mod world;

@@ -10,6 +10,7 @@ crate::on_both! {
     documents_are_found_by_questions_and_cited_by_their_pieces
     handing_in_the_same_again_changes_nothing
     removed_documents_are_not_found
+    secrets_are_taken_out_of_documents_and_addresses_stay
 }
 
 const GUIDE: &str = "# Deploying\nRun the pipeline.\n## Rolling back\nUse the rollback button, and tell \
@@ -83,5 +84,37 @@ async fn removed_documents_are_not_found(on: On) {
     let gone = hub.ok(&operator(), "remove_documents", json!({})).await;
     assert_eq!(gone["removed"], 4);
     assert!(retrieve(&hub, "common word").await.is_empty());
+    hub.stop().await;
+}
+
+async fn secrets_are_taken_out_of_documents_and_addresses_stay(on: On) {
+    let hub = TestHub::with(on, generous());
+    let text = "# Deploying\nAsk ops@example.com or +49 30 90182000, at 203.0.113.77.\nUse \
+                ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5 and pay with 4111 1111 1111 1111 from \
+                DE89 3704 0044 0532 0130 00.\npassword: correct-horse-7-battery";
+    let added = add(&hub, "guide.md", text).await;
+    assert_eq!(added["redactions"], json!({ "api_key": 2, "card": 1, "iban": 1 }));
+    let piece = &retrieve(&hub, "deploying").await[0];
+    let kept = piece["text"].as_str().unwrap();
+    for secret in ["ghp_aB3d", "4111", "DE89", "correct-horse"] {
+        assert!(!kept.contains(secret), "{secret}: {kept}");
+    }
+    for address in ["ops@example.com", "+49 30 90182000", "203.0.113.77"] {
+        assert!(kept.contains(address), "{address}: {kept}");
+    }
+    assert_eq!(
+        add(&hub, "guide.md", text).await["unchanged"],
+        1,
+        "it is known by what was handed in"
+    );
+    if let Some(database) = hub.database_folder() {
+        for folder in [database, hub.views_folder()] {
+            for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+                let bytes = std::fs::read(entry.path()).unwrap_or_default();
+                let found = bytes.windows(8).any(|window| window == b"ghp_aB3d");
+                assert!(!found, "{}", entry.path().display());
+            }
+        }
+    }
     hub.stop().await;
 }

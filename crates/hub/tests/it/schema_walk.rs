@@ -10,7 +10,7 @@ use crate::catalogue_walk::{MATRIX, OWN, Objects};
 use crate::quiet;
 
 /// Refusals that the state makes, not the schema: a value may be well-formed and still be too much.
-const RULES_OF_STATE: [&str; 2] = ["in one thread", "more than the role"];
+const RULES_OF_STATE: [&str; 3] = ["in one thread", "more than the role", "does not cite"];
 
 /// A value, and whether the schema allows it.
 struct Probe {

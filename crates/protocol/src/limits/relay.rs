@@ -117,3 +117,5 @@ pub const ENVELOPE_ID_CHARS_MAX: usize = 128;
 pub const ENVELOPE_NAME_CHARS_MAX: usize = 64;
 /// Documents that one envelope refers to.
 pub const RETRIEVAL_REFS_MAX: usize = 100;
+/// Answers of tools that are looked at for documents that a task retrieved, the newest first.
+pub const TASK_ANSWERS_MAX: i64 = 64;

@@ -106,8 +106,22 @@ impl Redactor {
         self.redact_after("", text)
     }
 
+    /// The same with findings of these classes alone; the others stay where they are.
+    pub fn redact_only<'a>(&self, text: &'a str, classes: &[Class]) -> Redacted<'a> {
+        self.take_out("", text, |class| classes.contains(&class))
+    }
+
     /// The same for a text that stands after another, which tells what it is and stays out.
     pub fn redact_after<'a>(&self, before: &str, text: &'a str) -> Redacted<'a> {
+        self.take_out(before, text, |_| true)
+    }
+
+    fn take_out<'a>(
+        &self,
+        before: &str,
+        text: &'a str,
+        goes: impl Fn(Class) -> bool,
+    ) -> Redacted<'a> {
         let whole: Cow<'_, str> = if before.is_empty() {
             Cow::Borrowed(text)
         } else {
@@ -118,7 +132,7 @@ impl Redactor {
         let mut clean = String::new();
         let mut upto = before.len();
         for (span, (start, end)) in spans.iter().zip(places) {
-            if span.end <= before.len() {
+            if span.end <= before.len() || !goes(span.class) {
                 continue;
             }
             counts.add(span.class);

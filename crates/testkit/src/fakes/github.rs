@@ -1,8 +1,9 @@
-//! A fake of GitHub: an app with its installation, issues with their comments, deliveries that can be
-//! asked for, limits, and webhooks that are signed.
+//! A fake of GitHub: an app with its installation, issues with their comments, discussions over GraphQL,
+//! deliveries that can be asked for, limits, and webhooks that are signed.
 
 mod api;
 mod app;
+mod graphql;
 mod hook;
 mod state;
 
@@ -58,6 +59,7 @@ impl GithubFake {
         let routes = Router::new()
             .route("/app", get(app::app))
             .route("/user", get(app::user))
+            .route("/graphql", post(graphql::graphql))
             .route("/app/installations/{id}/access_tokens", post(app::access_token))
             .route("/app/hook/deliveries", get(hook::deliveries))
             .route("/app/hook/deliveries/{id}", get(hook::delivery))

@@ -20,6 +20,12 @@ use super::trouble::{Hiding, Trouble};
 pub const TOKEN: &str = "sntrys_fake";
 /// What the fake signs with.
 pub const CLIENT_SECRET: &str = "a-secret-of-sentry's";
+/// The installation of the fake's integration, for which it calls a hub.
+pub const INSTALLATION: &str = "7a485448-a9e2-4c85-8a3c-4f44175783c9";
+/// The integration itself, as it stands for whoever does something.
+pub const INTEGRATION: &str = "f0f1a1c2-0000-4000-8000-00000000a001";
+/// Another one, installed beside it.
+pub const OTHER_INTEGRATION: &str = "f0f1a1c2-0000-4000-8000-00000000b002";
 /// The organization.
 pub const ORGANIZATION: &str = "acme";
 
@@ -61,6 +67,7 @@ impl SentryFake {
         let organization = "/api/0/organizations/{organization}";
         let routes = Router::new()
             .route(&format!("{organization}/"), get(self::organization))
+            .route(&format!("{organization}/sentry-app-installations/"), get(installations))
             .route(&format!("{organization}/issues/"), get(issues))
             .route(&format!("{organization}/issues/{{id}}/"), get(issue))
             .route(&format!("{organization}/issues/{{id}}/events/latest/"), get(latest))
@@ -144,8 +151,19 @@ impl SentryFake {
         let state = self.shared.state.lock();
         let issue = state.issues.iter().find(|one| one["id"] == id).cloned().unwrap_or_default();
         json!({
-            "action": action, "installation": {"uuid": "7a485448-a9e2-4c85-8a3c-4f44175783c9"},
+            "action": action, "installation": {"uuid": INSTALLATION},
             "data": {"issue": issue}, "actor": {"type": "application", "id": "sentry", "name": "Sentry"},
+        })
+    }
+
+    /// A payload that tells of a comment, by whoever is named: Sentry calls back for the hub's own, too.
+    pub fn comment_event(&self, issue: &str, id: u64, text: &str, actor: &Value) -> Value {
+        json!({
+            "action": "created", "installation": {"uuid": INSTALLATION}, "actor": actor,
+            "data": {
+                "issue_id": issue, "comment_id": id, "project_slug": "shop", "comment": text,
+                "timestamp": "2026-02-17T12:00:00Z",
+            },
         })
     }
 }
@@ -186,6 +204,25 @@ async fn organization(
 ) -> Response {
     answered(&shared, &headers, &organization, "GET organization", |_| {
         json!({"id": "1", "slug": ORGANIZATION, "name": "Acme"}).to_string().into_response()
+    })
+}
+
+async fn installations(
+    Extract(shared): Extract<Arc<Shared>>,
+    Path(organization): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    answered(&shared, &headers, &organization, "GET installations", |_| {
+        let installed = |uuid: &str, app: &str, slug: &str| {
+            json!({
+                "uuid": uuid, "status": "installed", "organization": {"slug": ORGANIZATION},
+                "app": {"uuid": app, "slug": slug},
+            })
+        };
+        let other = installed("11111111-0000-4000-8000-000000000000", OTHER_INTEGRATION, "other");
+        json!([other, installed(INSTALLATION, INTEGRATION, "waystation")])
+            .to_string()
+            .into_response()
     })
 }
 

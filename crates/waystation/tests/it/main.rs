@@ -33,6 +33,7 @@ mod hook_kill;
 mod host;
 mod http;
 mod import;
+mod injection;
 mod kill;
 mod link;
 mod listen;

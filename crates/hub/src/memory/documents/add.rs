@@ -1,8 +1,11 @@
 //! Adding documents.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use protocol::limits::memory as limits;
+use protocol::redact::{Class, Counts, Redactor};
+use protocol::relay::visible;
 use protocol::{PieceId, Scope, validate};
 use ring::digest::{Context, SHA256};
 use schemars::JsonSchema;
@@ -10,13 +13,20 @@ use serde::{Deserialize, Serialize};
 use store::{NewDocument, NewPiece};
 
 use super::super::embed;
+use super::super::means::count_redactions;
 use super::pieces::pieces;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
 
+/// What is taken out of documents. Addresses, telephones and names stay: a handbook is made of them, and
+/// whoever added it chose to show them. Nobody means to show these.
+const TAKEN_OUT: [Class; 5] =
+    [Class::ApiKey, Class::Iban, Class::Card, Class::Ssn, Class::NationalId];
+
 /// Add documents that agents can retrieve, or bring them up to date. One that is there with the same
-/// text stays as it is, so handing in everything again is cheap and safe.
+/// text stays as it is, so handing in everything again is cheap and safe. Keys, passwords and numbers of
+/// accounts, cards and people are taken out before anything is kept.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddDocuments {
@@ -42,7 +52,7 @@ pub(super) struct Document {
 }
 
 /// What was added.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct AddDocumentsOutput {
     /// Documents that are new or have changed.
     changed: u64,
@@ -50,11 +60,18 @@ pub struct AddDocumentsOutput {
     unchanged: u64,
     /// Pieces that were made.
     pieces: u64,
+    /// How many values of each class were taken out of those that changed.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    redactions: BTreeMap<String, u64>,
+    #[serde(skip)]
+    counts: Counts,
 }
 
 /// The digest by which a document is known to be unchanged.
 pub fn digest(title: &str, url: Option<&str>, text: &str) -> Vec<u8> {
     let mut context = Context::new(&SHA256);
+    // Whatever changes what is kept of a text changes this, so that it is taken up anew.
+    context.update(b"without secrets");
     for part in [title, url.unwrap_or_default(), text] {
         context.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
         context.update(part.as_bytes());
@@ -78,6 +95,7 @@ struct Cut {
     url: Option<String>,
     digest: Vec<u8>,
     pieces: Vec<NewPiece>,
+    counts: Counts,
 }
 
 impl Operation for AddDocuments {
@@ -93,15 +111,17 @@ impl Operation for AddDocuments {
         check(&self.documents)?;
         let hub = Arc::clone(&call.hub);
         let now = call.now();
+        let redactor = hub.memory.redactor(&hub, &call.caller().workspace_id).await?;
         let cut = tokio::task::spawn_blocking(move || {
-            let cut = |document: Document| cut(document, &|| PieceId(hub.new_uid(now)));
+            let new_id = || PieceId(hub.new_uid(now));
+            let cut = |document: Document| cut(document, &redactor, &new_id);
             self.documents.into_iter().map(cut).collect::<Vec<Cut>>()
         });
         let cut = cut.await.map_err(|error| Error::Internal(Box::new(error)))?;
         let caller = call.shared_caller();
         let output = call
             .write(move |tx| {
-                let mut output = AddDocumentsOutput { changed: 0, unchanged: 0, pieces: 0 };
+                let mut output = AddDocumentsOutput::default();
                 let workspace = &caller.workspace_id;
                 for document in &cut {
                     let known = tx.document(workspace, &collection, &document.source)?;
@@ -123,7 +143,10 @@ impl Operation for AddDocuments {
                         output.pieces += 1;
                     }
                     output.changed += 1;
+                    output.counts.add_all(&document.counts);
                 }
+                let named = |(class, count): (Class, u64)| (class.name().to_owned(), count);
+                output.redactions = output.counts.iter().map(named).collect();
                 Ok(if output.changed > 0 {
                     Change::of(format!("documents of {collection}"), output)
                 } else {
@@ -131,6 +154,7 @@ impl Operation for AddDocuments {
                 })
             })
             .await?;
+        count_redactions(&call.hub.metrics, &output.counts);
         call.hub.memory.ring();
         Ok(output)
     }
@@ -165,9 +189,12 @@ fn check(documents: &[Document]) -> Result<()> {
     Ok(())
 }
 
-fn cut(document: Document, new_id: &dyn Fn() -> PieceId) -> Cut {
+fn cut(document: Document, redactor: &Redactor, new_id: &dyn Fn() -> PieceId) -> Cut {
     let title = document.title.unwrap_or_else(|| document.source.clone());
-    let made = pieces(&document.text).into_iter().map(|piece| {
+    // A page may hold words that people do not see and models read.
+    let text = visible(&document.text);
+    let clean = redactor.redact_only(&text, &TAKEN_OUT);
+    let made = pieces(&clean.text).into_iter().map(|piece| {
         let vector = embed::built_in(&format!("{} {}", piece.heading, piece.text));
         NewPiece {
             id: new_id(),
@@ -179,9 +206,10 @@ fn cut(document: Document, new_id: &dyn Fn() -> PieceId) -> Cut {
     });
     Cut {
         pieces: made.collect(),
+        counts: clean.counts,
         digest: digest(&title, document.url.as_deref(), &document.text),
         source: document.source,
         url: document.url,
-        title,
+        title: redactor.redact_only(&title, &TAKEN_OUT).text.into_owned(),
     }
 }

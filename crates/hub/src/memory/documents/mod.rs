@@ -8,7 +8,7 @@ mod remove;
 mod retrieve;
 
 pub use add::{AddDocuments, digest, hex};
-pub use cite::citations;
+pub use cite::{citation, citations};
 pub use list::ListDocuments;
 pub use pieces::{Piece, pieces};
 pub use remove::RemoveDocuments;

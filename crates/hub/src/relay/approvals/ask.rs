@@ -4,7 +4,7 @@
 //! block in which nothing is rendered: what a human says yes to is what they saw.
 
 use connector_api::Buttons;
-use protocol::relay::{Action, ProposalState, channel};
+use protocol::relay::{Action, Citation, ProposalState, channel};
 use protocol::{OutboxId, Timestamp, limits};
 use serde::{Deserialize, Serialize};
 use store::{ProposalRow, Tx};
@@ -109,7 +109,7 @@ pub(super) fn remind(
         "Draft {} of {} by {} still waits for a decision, since {since}. Nothing is sent without one.",
         row.version, row.id, row.agent
     );
-    post(tx, means, row, &place, text, None, now).map(drop)
+    post(tx, means, row, &place, (text, Vec::new()), None, now).map(drop)
 }
 
 /// Asks others, because nobody decided in time.
@@ -189,7 +189,8 @@ fn question(
     let button = Button { id: row.id, version: row.version };
     let buttons = has_buttons.then(|| Buttons { token: button.seal(&means.key, place.link.row) });
     let text = question_text(proposal, has_buttons);
-    let posting = post(tx, means, row, place, text, buttons.as_ref(), now)?;
+    let said = (text, proposal.action().citations.clone());
+    let posting = post(tx, means, row, place, said, buttons.as_ref(), now)?;
     if has_buttons {
         let (link, address) = (place.link.name.clone(), place.address.clone());
         asked.questions.push(Question { posting, link, address });
@@ -202,7 +203,7 @@ fn post(
     means: &Means,
     row: &ProposalRow,
     place: &Target,
-    text: String,
+    (text, citations): (String, Vec<Citation>),
     buttons: Option<&Buttons>,
     now: Timestamp,
 ) -> Result<OutboxId> {
@@ -211,7 +212,7 @@ fn post(
         address: place.address.clone(),
         place: place.place.clone(),
         text,
-        citations: Vec::new(),
+        citations,
     };
     let leaving = Leaving { buttons, ..saying(row, place.link.row, &action, now) };
     seam::enqueue(tx, &means.hub, &leaving)
@@ -277,6 +278,13 @@ fn question_text(proposal: &Proposal, has_buttons: bool) -> String {
         row.id,
         block(&action.text)
     );
+    // Outside of the block they become links.
+    let cited: Vec<String> =
+        action.citations.iter().map(|citation| format!("[[ref:{}]]", citation.id)).collect();
+    if !cited.is_empty() {
+        let line = format!("\nIt cites {}\n", cited.join(" "));
+        text.push_str(&line);
+    }
     if !row.why.trim().is_empty() {
         text.push_str("\nWhy:\n\n");
         text.push_str(&quoted(&row.why));

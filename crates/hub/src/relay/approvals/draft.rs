@@ -1,5 +1,6 @@
 //! An action as an agent writes it.
 
+use protocol::limits::relay as limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,4 +17,9 @@ pub struct ActionDraft {
     pub to: Option<String>,
     /// The text: Markdown, with `[[ref:id]]` where a document is cited.
     pub text: String,
+    /// The documents that the text leans on; it cites each. What the task retrieved unless you say
+    /// otherwise, and none where this is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::RETRIEVAL_REFS_MAX))]
+    pub retrieval_refs: Option<Vec<String>>,
 }

@@ -3,7 +3,7 @@
 //! waiting → approved, edited, returned (→ waiting with the next draft), rejected, withdrawn; or expired,
 //! which decides nothing: everything that can become of a waiting one can become of it still.
 
-use protocol::relay::{Action, ProposalState, ProposalStep};
+use protocol::relay::{Action, Citation, ProposalState, ProposalStep, visible};
 use protocol::{Timestamp, limits};
 use store::{ProposalRow, ProposalStepRow};
 
@@ -256,6 +256,7 @@ impl Proposal {
         let is_open = self.row.state.is_open();
         match decision {
             Decision::Edit(text) if is_open && *text == self.action.text => Decision::Approve,
+            Decision::Edit(text) => Decision::Edit(visible(text).into_owned()),
             other => other.clone(),
         }
     }
@@ -277,6 +278,7 @@ impl Proposal {
     pub fn revise(
         &mut self,
         text: &str,
+        citations: Vec<Citation>,
         why: Option<&str>,
         at: Timestamp,
     ) -> Result<ProposalStepRow, Refused> {
@@ -286,12 +288,13 @@ impl Proposal {
         }
         check_text(text)?;
         text.clone_into(&mut self.action.text);
+        self.action.citations = citations;
         self.write_action();
         let row = &mut self.row;
         row.version += 1;
         row.state = ProposalState::Waiting;
         if let Some(why) = why {
-            why.clone_into(&mut row.why);
+            row.why = visible(why).into_owned();
         }
         (row.decided_by, row.decided_via, row.decided, row.comment) = (None, None, None, None);
         row.reminders = 0;
@@ -469,13 +472,13 @@ mod tests {
         for decision in [Decision::Approve, Decision::Reject] {
             let mut proposal = waiting("draft");
             proposal.decide(1, None, &decision, &said("ana")).unwrap();
-            assert!(proposal.revise("new", None, NOON).is_err());
+            assert!(proposal.revise("new", Vec::new(), None, NOON).is_err());
             assert!(proposal.withdraw("triage", None, NOON).is_err());
         }
         let mut returned = waiting("draft");
         returned.decide(1, None, &Decision::Respond("no".to_owned()), &said("ana")).unwrap();
         assert!(matches!(returned.check_draft(1, None), Err(Refused::Returned { .. })));
-        returned.revise("new", None, NOON).unwrap();
+        returned.revise("new", Vec::new(), None, NOON).unwrap();
         assert_eq!((returned.row().version, returned.row().state), (2, ProposalState::Waiting));
     }
 

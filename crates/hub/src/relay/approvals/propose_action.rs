@@ -12,7 +12,7 @@ use crate::call::{Call, Change};
 use crate::clock::fresh_uid;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
-use crate::relay::TOOLSET;
+use crate::relay::{TOOLSET, cite};
 use crate::threads::rules;
 
 /// Propose to do something at a service: a comment, an answer. A human approves, changes, returns or
@@ -54,6 +54,8 @@ impl Operation for ProposeAction {
     async fn run(self, call: &Call) -> Result<ProposeActionOutput> {
         let thread_id = rules::thread_id(&self.thread_id)?;
         let work_id = self.work_id.as_deref().map(read_work).transpose()?;
+        let refs = self.action.retrieval_refs.as_deref().unwrap_or(&[]);
+        cite::check_refs("action.retrieval_refs", refs)?;
         let means = key::means(&call.hub).await?;
         let (caller, now) = (call.shared_caller(), call.now());
         let why = self.why.unwrap_or_default();
@@ -81,7 +83,6 @@ impl Operation for ProposeAction {
                         work: work.map(|work| work.row),
                         agent: &caller.agent_id,
                         draft: &draft,
-                        citations: Vec::new(),
                         why: &why,
                         now,
                     },
@@ -123,10 +124,8 @@ fn work_of(tx: &mut Tx<'_>, id: WorkId, thread: &ThreadRow) -> Result<WorkRow> {
 
 /// A field of the draft stands below `action` here.
 fn within_action(error: Error) -> Error {
-    match error {
-        Error::Invalid { field, message, hint } if field != "why" => {
-            Error::Invalid { field: format!("action.{field}"), message, hint }
-        }
-        other => other,
+    match &error {
+        Error::Invalid { field, .. } if field != "why" => error.within("action"),
+        _ => error,
     }
 }

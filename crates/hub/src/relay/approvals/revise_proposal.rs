@@ -1,6 +1,6 @@
 //! Writing another draft of a proposal.
 
-use protocol::relay::ProposalState;
+use protocol::relay::{ProposalState, visible};
 use protocol::{ProposalId, Scope, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::relay::TOOLSET;
+use crate::relay::cite::{self, Leans};
 use crate::threads::rules;
 
 /// Write another draft of a proposal of yours, such as after a human sent it back with a remark. It takes
@@ -29,6 +30,10 @@ pub struct ReviseProposal {
     /// Why, for the human who decides; what you said before unless you say it anew.
     #[schemars(length(max = limits::approvals::PROPOSAL_WHY_BYTES_MAX))]
     why: Option<String>,
+    /// The documents that the text leans on; it cites each. Those of the draft before unless you say
+    /// otherwise.
+    #[schemars(length(max = limits::relay::RETRIEVAL_REFS_MAX))]
+    retrieval_refs: Option<Vec<String>>,
 }
 
 /// The proposal waits again.
@@ -55,9 +60,11 @@ impl Operation for ReviseProposal {
         if let Some(why) = &self.why {
             submit::check_why(why)?;
         }
+        cite::check_refs("retrieval_refs", self.retrieval_refs.as_deref().unwrap_or(&[]))?;
         let means = key::means(&call.hub).await?;
         let (caller, now) = (call.shared_caller(), call.now());
-        let (text, why) = (self.text, self.why);
+        let (text, why) = (visible(&self.text).into_owned(), self.why);
+        let refs = self.retrieval_refs;
         let output = call
             .write(move |tx| {
                 let row = tx.lock_proposal(id)?;
@@ -75,7 +82,12 @@ impl Operation for ReviseProposal {
                 if is_same && proposal.row().state == ProposalState::Waiting {
                     return Ok(Change::none(answer(&proposal)));
                 }
-                let step = proposal.revise(&text, why.as_deref(), now)?;
+                let cited = proposal.action().citations.iter().map(|known| known.id.clone());
+                let refs = refs.clone().unwrap_or_else(|| cited.collect());
+                let leans = Leans::Named(&refs);
+                cite::check("text", &text, leans)?;
+                let citations = cite::citations(tx, &caller.workspace_id, &text, leans)?;
+                let step = proposal.revise(&text, citations, why.as_deref(), now)?;
                 let asking = ask::asking_of(tx, &means, &proposal)?;
                 proposal.row_mut().expires = submit::expiry(asking, now);
                 tx.insert_proposal_step(proposal.row().row, &step)?;

@@ -1,6 +1,6 @@
 //! An action that an agent wants: it leaves if a rule allows it, waits for a human, or is refused.
 
-use protocol::relay::{Action, Citation, ProposalState, ProposalStep};
+use protocol::relay::{Action, Citation, ProposalState, ProposalStep, visible};
 use protocol::{OutboxId, ProposalId, TaskId, Timestamp, Trust, limits};
 use store::{ProposalRow, ThreadRow, Tx};
 
@@ -12,6 +12,7 @@ use super::seam::{self, Leaving};
 use super::target;
 use crate::clock::fresh_uid;
 use crate::error::{Error, Result};
+use crate::relay::cite::{self, Leans};
 use crate::relay::settings::{Asking, Verdict};
 
 /// An action that an agent wants.
@@ -27,8 +28,6 @@ pub struct SubmittedAction<'a> {
     pub agent: &'a str,
     /// What it wants.
     pub draft: &'a ActionDraft,
-    /// The documents that the text cites.
-    pub citations: Vec<Citation>,
     /// Why it wants that.
     pub why: &'a str,
     /// When.
@@ -47,16 +46,19 @@ pub enum Submitted {
 /// Takes an action: policy says whether it leaves or waits for a human. After the commit the caller
 /// rings [`Approvals::ring`](super::Approvals::ring).
 pub fn submit(tx: &mut Tx<'_>, means: &Means, new: &SubmittedAction<'_>) -> Result<Submitted> {
-    life::check_text(&new.draft.text)?;
+    // What a human reads is what leaves: nothing hides in it.
+    let text = visible(&new.draft.text).into_owned();
+    life::check_text(&text)?;
     check_why(new.why)?;
     let hub = &*means.hub;
+    let citations = cited(tx, new, &text)?;
     let target = target::of_draft(tx, hub, new.thread, new.draft)?;
     let action = Action {
         link: target.link.name.clone(),
         address: target.address,
         place: target.place,
-        text: new.draft.text.clone(),
-        citations: new.citations.clone(),
+        text,
+        citations,
     };
     let wanted = Wanted {
         link: &action.link,
@@ -64,7 +66,9 @@ pub fn submit(tx: &mut Tx<'_>, means: &Means, new: &SubmittedAction<'_>) -> Resu
         place: &action.place,
         agent: new.agent,
     };
-    let holds_external = tx.thread_holds(new.thread.row, Trust::External)?;
+    // Whoever has met strangers could open a thread of its own to say there what they want.
+    let holds_external = tx.thread_holds(new.thread.row, Trust::External)?
+        || tx.has_met_strangers(&new.thread.workspace, &new.thread.created_by)?;
     let settings = &hub.settings.relay.approvals;
     match policy::verdict(settings, wanted, holds_external) {
         (Verdict::Ask, asking) => propose(tx, means, new, &action, asking),
@@ -88,6 +92,19 @@ pub fn submit(tx: &mut Tx<'_>, means: &Means, new: &SubmittedAction<'_>) -> Resu
             Ok(Submitted::Queued(seam::enqueue(tx, hub, &leaving)?))
         }
     }
+}
+
+/// The documents that a draft cites. It cites whatever it leans on, or goes back to its agent.
+fn cited(tx: &mut Tx<'_>, new: &SubmittedAction<'_>, text: &str) -> Result<Vec<Citation>> {
+    let retrieved;
+    let leans = if let Some(named) = &new.draft.retrieval_refs {
+        Leans::Named(named)
+    } else {
+        retrieved = cite::retrieved(tx, new.thread.row, new.task)?;
+        Leans::Retrieved(&retrieved)
+    };
+    cite::check("text", text, leans)?;
+    cite::citations(tx, &new.thread.workspace, text, leans)
 }
 
 fn propose(
@@ -117,7 +134,7 @@ fn propose(
         version: 1,
         action: text.clone(),
         action_hash: hash.0.to_vec(),
-        why: new.why.to_owned(),
+        why: visible(new.why).into_owned(),
         created: new.now,
         expires: expiry(asking, new.now),
         // Somebody is asked at once.

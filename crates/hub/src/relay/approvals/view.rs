@@ -1,6 +1,6 @@
 //! How a proposal is shown to callers.
 
-use protocol::relay::{Action, ProposalState, ProposalStep};
+use protocol::relay::{Action, Citation, ProposalState, ProposalStep};
 use protocol::{OutboxId, ProposalId, TaskId, ThreadId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,6 +30,9 @@ pub(crate) struct ProposalView {
     place: String,
     /// The draft as it stands, or what was approved.
     text: String,
+    /// The documents that it cites, as its readers find them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    citations: Vec<Citation>,
     /// The digest of exactly that, in hexadecimal digits.
     action_hash: String,
     /// Why the agent wants it.
@@ -74,6 +77,7 @@ impl ProposalView {
             link: action.link,
             place: action.place,
             text: action.text,
+            citations: action.citations,
             why: row.why,
             created_at: row.created,
             expires_at: row.expires,

@@ -69,6 +69,8 @@ impl Operation for PostEnvelope {
         if let Some(update) = &mut envelope.memory_update {
             memory::clean(&call.hub, &call.caller().workspace_id, update).await?;
         }
+        let trust = if call.caller().role.is_human() { Trust::Operator } else { Trust::Agent };
+        envelope::without_claims(&mut envelope, trust, &call.caller().agent_id);
         let draft = Draft::of(envelope, call)?;
         let settings = (call.hub.settings.agent_turns_max, call.hub.settings.idempotency_window_ms);
         let output = call.write(move |tx| draft.post(tx, settings)).await?;

@@ -1,7 +1,7 @@
 //! What the hub says in a thread about a call: its answer, and each way that a failure takes.
 
 use protocol::limits::{relay as depths, tools as limits};
-use protocol::relay::{Envelope, ToolCall, channel, envelope_role};
+use protocol::relay::{Envelope, ToolCall, channel, envelope_role, visible, visible_object};
 use protocol::{Timestamp, Trust};
 use serde_json::{Map, Value, json};
 use store::{ReplyTo, ThreadRow, ToolCallRow, Tx};
@@ -12,8 +12,10 @@ use crate::relay::append::{Appended, HUB_SENDER, HUB_SESSION, NewEnvelope, appen
 
 /// The envelope that answers a call with what its tool said.
 pub(super) fn answered(call: &ToolCallRow, outcome: &Outcome) -> (Envelope, Trust) {
-    let brief = head(&outcome.brief, limits::TOOL_CONTENT_BYTES_MAX);
-    let mut envelope = envelope(call, envelope_role::TOOL, brief, fitting(&outcome.result));
+    // Whatever a tool brings in, nothing hides in it.
+    let brief = head(&visible(&outcome.brief), limits::TOOL_CONTENT_BYTES_MAX);
+    let result = fitting(&visible_object(&outcome.result));
+    let mut envelope = envelope(call, envelope_role::TOOL, brief, result);
     // Documents that were found stand where every reader of envelopes looks for them.
     if let Some(Value::Array(refs)) = outcome.result.get("retrieval_refs") {
         let refs = refs.iter().filter_map(Value::as_str).take(depths::RETRIEVAL_REFS_MAX);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use protocol::limits::{self as all_limits, relay as limits};
-use protocol::relay::{Envelope, MemoryUpdate, WorkState, channel, cite, envelope_role};
+use protocol::relay::{Envelope, MemoryUpdate, WorkState, channel, envelope_role};
 use protocol::{
     Caller, MessageId, OutboxId, ProposalId, ThreadStatus, Timestamp, Trust, WorkId, validate,
 };
@@ -21,6 +21,7 @@ use crate::error::{Checked, Error, Result};
 use crate::hub::Hub;
 use crate::relay::append::{NewEnvelope, append};
 use crate::relay::approvals::{Means, Submitted};
+use crate::relay::cite;
 
 /// Something that an agent says in the thread.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -54,10 +55,11 @@ pub struct ActionWish {
     /// The text: CommonMark, with `[[ref:id]]` where it cites.
     #[schemars(length(min = 1, max = limits::ACTION_TEXT_BYTES_MAX))]
     pub(super) text: String,
-    /// Documents it leans on; the text cites each.
-    #[serde(default)]
+    /// Documents it leans on; the text cites each. What the task retrieved unless you say otherwise, and
+    /// none where this is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::RETRIEVAL_REFS_MAX))]
-    pub(super) retrieval_refs: Vec<String>,
+    pub(super) retrieval_refs: Option<Vec<String>>,
     /// Why, for whoever decides.
     #[schemars(length(max = all_limits::REASON_CHARS_MAX))]
     pub(super) why: Option<String>,
@@ -150,31 +152,15 @@ pub(super) fn check(replies: &[Reply], actions: &[ActionWish]) -> Result<()> {
         if let Some(why) = &action.why {
             validate::without_nul(why).field(&format!("{field}.why"))?;
         }
-        check_cites(&field, "text", &action.text, &action.retrieval_refs)?;
+        check_cites(&field, "text", &action.text, action.retrieval_refs.as_deref().unwrap_or(&[]))?;
     }
     Ok(())
 }
 
 /// A text that was made from documents names each of them.
 fn check_cites(field: &str, text_field: &str, text: &str, refs: &[String]) -> Result<()> {
-    if refs.len() > limits::RETRIEVAL_REFS_MAX {
-        let reason = format_args!("must be at most {}", limits::RETRIEVAL_REFS_MAX);
-        return Err(Error::invalid(format!("{field}.retrieval_refs"), reason));
-    }
-    for (place, id) in refs.iter().enumerate() {
-        let field = format!("{field}.retrieval_refs[{place}]");
-        validate::line(id, all_limits::NAME_CHARS_MAX).field(&field)?;
-    }
-    let missing = cite::missing(text, refs);
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let marks: Vec<String> = missing.iter().map(|id| format!("[[ref:{id}]]")).collect();
-    Err(Error::invalid_hint(
-        format!("{field}.{text_field}"),
-        format_args!("does not cite {}", missing.join(", ")),
-        format!("write {} where the text leans on it, or leave the ref out", marks.join(" ")),
-    ))
+    cite::check_refs(&format!("{field}.retrieval_refs"), refs)?;
+    cite::check(&format!("{field}.{text_field}"), text, cite::Leans::Named(refs))
 }
 
 /// What is said, in a few bytes.
@@ -287,7 +273,7 @@ impl Completion {
         thread: &ThreadRow,
     ) -> Result<Vec<SubmittedView>> {
         let mut submitted = Vec::with_capacity(self.actions.len());
-        for wish in &self.actions {
+        for (index, wish) in self.actions.iter().enumerate() {
             let submission = Submission {
                 thread,
                 task: work.task,
@@ -296,7 +282,8 @@ impl Completion {
                 wish,
                 now: self.now,
             };
-            let view = match submit::submit(tx, &self.means, &submission)? {
+            let taken = submit::submit(tx, &self.means, &submission);
+            let view = match taken.map_err(|error| error.within(&format!("actions[{index}]")))? {
                 Submitted::Proposed(id) => SubmittedView { proposal_id: Some(id), outbox_id: None },
                 Submitted::Queued(id) => SubmittedView { proposal_id: None, outbox_id: Some(id) },
             };

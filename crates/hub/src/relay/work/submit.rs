@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use protocol::relay::{Citation, Context, Envelope, MemoryUpdate};
+use protocol::relay::{Context, Envelope, MemoryUpdate};
 use protocol::{Caller, MemoryId, TaskId, Timestamp};
 use store::{ThreadRow, Tx};
 
@@ -11,7 +11,6 @@ use super::completion::ActionWish;
 use crate::call::Call;
 use crate::error::Result;
 use crate::hub::Hub;
-use crate::memory::documents;
 use crate::relay::approvals::{self, ActionDraft, Means, Submitted, SubmittedAction};
 use crate::relay::{context, hooks};
 
@@ -32,16 +31,14 @@ pub(super) fn submit(
     submission: &Submission<'_>,
 ) -> Result<Submitted> {
     let Submission { thread, wish, .. } = submission;
-    let draft =
-        ActionDraft { link: wish.link.clone(), to: wish.to.clone(), text: wish.text.clone() };
-    let citations = citations(tx, &thread.workspace, &wish.retrieval_refs)?;
+    let ActionWish { link, to, text, retrieval_refs, .. } = (*wish).clone();
+    let draft = ActionDraft { link, to, text, retrieval_refs };
     let action = SubmittedAction {
         thread,
         task: submission.task,
         work: Some(submission.work_row),
         agent: submission.agent,
         draft: &draft,
-        citations,
         why: wish.why.as_deref().unwrap_or_default(),
         now: submission.now,
     };
@@ -65,11 +62,6 @@ pub(super) fn remember(
 ) -> Result<()> {
     let id = MemoryId(hub.new_uid(now));
     hooks::remember(tx, hub, &hooks::Remembered { thread, update, caller, id, now })
-}
-
-/// The documents of these ids, for those who read what cites them.
-fn citations(tx: &mut Tx<'_>, workspace: &str, retrieval_refs: &[String]) -> Result<Vec<Citation>> {
-    documents::citations(tx, workspace, retrieval_refs)
 }
 
 /// The layers for a turn, and what they cost, which stands in the envelope's `meta.budget`.

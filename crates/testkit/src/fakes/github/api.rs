@@ -15,7 +15,7 @@ use super::state::{Comment, Place};
 use super::{LOGIN, Shared, TOKEN};
 
 /// The longest comment, in characters.
-const BODY_CHARS_MAX: usize = 65_536;
+pub(super) const BODY_CHARS_MAX: usize = 65_536;
 /// Requests that GitHub takes in an hour.
 const REQUESTS_PER_HOUR: &str = "5000";
 
@@ -128,7 +128,7 @@ pub(super) async fn change_comment(
 }
 
 /// Answers whoever has a token.
-fn read(
+pub(super) fn read(
     shared: &Shared,
     headers: &HeaderMap,
     what: &str,
@@ -215,7 +215,7 @@ fn write(
 }
 
 /// The secondary limit, in GitHub's words.
-fn limited(retry_after: u64) -> Response {
+pub(super) fn limited(retry_after: u64) -> Response {
     let body = json!({
         "message": "You have exceeded a secondary rate limit. Please wait a few minutes.",
         "documentation_url": "https://docs.github.com/rest/using-the-rest-api/rate-limits",
@@ -232,7 +232,11 @@ fn counted(mut answer: Response) -> Response {
         ("x-ratelimit-remaining", "4999"),
         ("x-ratelimit-reset", &reset),
     ] {
-        answer.headers_mut().insert(name, HeaderValue::try_from(value).expect("a header"));
+        // Whoever is past the limit has been told so already.
+        let headers = answer.headers_mut();
+        if !headers.contains_key(name) {
+            headers.insert(name, HeaderValue::try_from(value).expect("a header"));
+        }
     }
     answer
 }

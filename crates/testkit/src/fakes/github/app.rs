@@ -20,7 +20,10 @@ pub(super) async fn app(Extract(shared): Extract<Arc<Shared>>, headers: HeaderMa
     as_app(&shared, &headers, "GET /app", || {
         json!({
             "id": APP_ID, "client_id": CLIENT_ID, "slug": "waystation", "name": "Waystation",
-            "permissions": {"issues": "write", "pull_requests": "write", "metadata": "read"},
+            "permissions": {
+                "issues": "write", "pull_requests": "write", "discussions": "write",
+                "metadata": "read",
+            },
         })
     })
 }

@@ -12,6 +12,10 @@ use super::{APP_ID, CLIENT_ID, LOGIN};
 pub(super) struct State {
     pub(super) url: String,
     pub(super) issues: BTreeMap<(String, i64), Value>,
+    /// By repository and number, their titles.
+    pub(super) discussions: BTreeMap<(String, i64), String>,
+    /// GraphQL requests that pass before the hourly limit.
+    pub(super) graphql_left: Option<u32>,
     pub(super) comments: Vec<Comment>,
     pub(super) tokens: BTreeSet<String>,
     pub(super) tokens_made: u64,
@@ -36,6 +40,13 @@ pub enum Place {
     },
     /// On a commit.
     Commit(String),
+    /// In a discussion.
+    Discussion {
+        /// The discussion.
+        number: i64,
+        /// The comment that it answers.
+        beneath: Option<i64>,
+    },
 }
 
 /// A comment.
@@ -72,6 +83,8 @@ impl State {
         Self {
             url: String::new(),
             issues: BTreeMap::new(),
+            discussions: BTreeMap::new(),
+            graphql_left: None,
             comments: Vec::new(),
             tokens: BTreeSet::new(),
             tokens_made: 0,
@@ -116,6 +129,9 @@ impl Comment {
             Place::Issue(number) => format!("issues/{number}#issuecomment-{}", self.id),
             Place::Review { number, .. } => format!("pull/{number}#discussion_r{}", self.id),
             Place::Commit(sha) => format!("commit/{sha}#commitcomment-{}", self.id),
+            Place::Discussion { number, .. } => {
+                format!("discussions/{number}#discussioncomment-{}", self.id)
+            }
         };
         let app = self.is_of_api.then(|| json!({"id": APP_ID, "client_id": CLIENT_ID}));
         json!({

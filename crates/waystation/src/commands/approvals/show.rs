@@ -74,11 +74,26 @@ pub(super) fn draft(proposal: &Value, paint: Paint) -> String {
     lines.join("\n")
 }
 
+/// The documents that a draft cites, and where they are.
+fn sources(proposal: &Value) -> String {
+    let line = |cited: &Value| {
+        let words = [text(cited, "title"), text(cited, "url")].join(" ");
+        format!("[[ref:{}]] {}", text(cited, "id"), words.trim())
+    };
+    let cited = proposal.get("citations").and_then(Value::as_array);
+    let cited = cited.map_or(&[][..], Vec::as_slice);
+    cited.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 fn page(proposal: &Value, excerpt: &str, paint: Paint) -> String {
     let mut parts = vec![
         format!("{} is {}", text(proposal, "proposal_id"), text(proposal, "state")),
         draft(proposal, paint),
     ];
+    let sources = sources(proposal);
+    if !sources.is_empty() {
+        parts.push(format!("Sources:\n{}", indented(&output::safe(&sources))));
+    }
     let why = text(proposal, "why");
     if !why.trim().is_empty() {
         parts.push(format!("Why:\n{}", indented(&output::safe(why))));

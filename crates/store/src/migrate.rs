@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_relay.sql"),
     include_str!("../migrations/0007_outbox.sql"),
     include_str!("../migrations/0008_memory.sql"),
+    include_str!("../migrations/0009_chat_sends.sql"),
 ];
 
 /// The schema this program writes.

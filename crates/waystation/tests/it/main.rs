@@ -42,6 +42,7 @@ mod rest;
 mod review;
 mod run;
 mod secrets;
+mod sending;
 mod signals;
 mod stand_in;
 mod start_again;

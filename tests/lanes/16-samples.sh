@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What other people wrote: the updates that a Telegram library tests itself with, the payloads that a
-# GitHub library documents, WhatsApp chats that their readers ship, messages of a Slack library.
+# GitHub library documents, WhatsApp chats that their readers ship, reports that a WhatsApp library tests
+# itself with, messages of a Slack library.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,6 +14,8 @@ found = [p['manifest_path'] for p in json.load(sys.stdin)['packages'] if p['name
 print(os.path.dirname(found[0]))"
 }
 cargo run --quiet --package waystation-connectors --example telegram_samples -- "$(folder_of tgbot)/tests/data"
+cargo run --quiet --package waystation-connectors --example whatsapp_samples -- \
+    "$(folder_of whatsapp-business-rs)/src/rest/server.rs" 13
 
 payloads=.cache/payloads
 if ! cmp --silent tests/samples/package-lock.json "$payloads/fetched"; then

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::BoxFuture;
+use crate::chat::{ChatPlace, chat_outbound, chat_parts, chat_receipt};
 use crate::error::{ConnectorError, Result};
 use crate::hook::{HookAnswer, HookReply, HookRequest};
 use crate::import::Importer;
@@ -105,9 +106,14 @@ pub trait Connector: Send + Sync {
         Err(ConnectorError::Unsupported { service: "this service", what: "call the hub" })
     }
 
-    /// Sends a message.
+    /// Sends a message to a chat, once, with the errors of [`post`](Self::post).
     fn send<'a>(&'a self, _message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {
         unsupported("send")
+    }
+
+    /// How many UTF-16 units a message to a chat has at most; `None` where chats take none.
+    fn chat_units_max(&self) -> Option<usize> {
+        None
     }
 
     /// The address of something that a person named by its page, if this link reaches it.
@@ -117,8 +123,11 @@ pub trait Connector: Send + Sync {
 
     /// What a posting looks like at the service, split where the service takes no more. Pure: the same
     /// posting gives the same parts.
-    fn render(&self, _posting: &Posting) -> Result<Vec<Part>> {
-        Err(ConnectorError::Unsupported { service: "this service", what: "post" })
+    fn render(&self, posting: &Posting) -> Result<Vec<Part>> {
+        match (self.chat_units_max(), ChatPlace::read(&posting.action.address)) {
+            (Some(units_max), Some(_)) => Ok(chat_parts(posting, units_max)),
+            _ => Err(ConnectorError::Unsupported { service: "this service", what: "post" }),
+        }
     }
 
     /// The limits that a posting falls under; all of them hold.
@@ -128,21 +137,33 @@ pub trait Connector: Send + Sync {
 
     /// Sends one part, once. [`ConnectorError::Unreachable`] and [`ConnectorError::Protocol`] leave it
     /// open whether it arrived; every other error means that it did not.
-    fn post<'a>(
-        &'a self,
-        _posting: &'a Posting,
-        _part: &'a Part,
-    ) -> BoxFuture<'a, Result<Receipt>> {
-        unsupported("post")
+    fn post<'a>(&'a self, posting: &'a Posting, part: &'a Part) -> BoxFuture<'a, Result<Receipt>> {
+        if self.chat_units_max().is_none() {
+            return unsupported("post");
+        }
+        Box::pin(async move {
+            let outbound = chat_outbound(posting, part)?;
+            let sent = self.send(&outbound).await?;
+            Ok(chat_receipt(&outbound, sent))
+        })
     }
 
-    /// Looks for a part that may have arrived, by its mark.
+    /// Looks for a part that may have arrived, by its mark. [`ConnectorError::CannotTell`] where nobody
+    /// can know: then it is not sent again without a person.
     fn find_posted<'a>(
         &'a self,
         _posting: &'a Posting,
         _part: &'a Part,
     ) -> BoxFuture<'a, Result<Option<Receipt>>> {
-        unsupported("look for what it posted")
+        if self.chat_units_max().is_none() {
+            return unsupported("look for what it posted");
+        }
+        Box::pin(std::future::ready(Err(ConnectorError::CannotTell)))
+    }
+
+    /// The receipt of a part of which the service itself said later that it arrived.
+    fn receipt_of(&self, _posting: &Posting, _part: &Part, arrived: &Arrived) -> Receipt {
+        Receipt { remote_id: arrived.remote_id.clone(), ..Receipt::default() }
     }
 
     /// Opens the service's own editor for a draft.
@@ -243,6 +264,19 @@ pub struct Batch {
     pub inbound: Vec<Inbound>,
     /// What a person did with a proposal.
     pub interaction: Option<Interaction>,
+    /// Parts of ours that have arrived, as the service says.
+    pub arrived: Vec<Arrived>,
+}
+
+/// A part of ours of which the service says that it arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// The mark that it carried.
+    pub mark: String,
+    /// What the service calls it, spelled as [`Receipt::remote_id`].
+    pub remote_id: String,
+    /// When, by the service's clock.
+    pub at: Timestamp,
 }
 
 impl Batch {
@@ -289,13 +323,17 @@ pub struct Outbound {
     pub reply_to: Option<String>,
     /// The message whose thread it belongs in.
     pub topic: Option<String>,
+    /// Tells it from every other, for a service that carries such a thing.
+    pub mark: String,
 }
 
 /// A message that was sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sent {
     /// Its id at the service.
     pub message_id: String,
     /// When, by the service's clock.
     pub at: Timestamp,
+    /// The message as an archive takes it; the service may repeat it, under the same id.
+    pub facts: Facts,
 }

@@ -42,6 +42,12 @@ pub enum ConnectorError {
         /// What happened.
         reason: String,
     },
+    /// No connection to the service came about: it has seen nothing.
+    #[error("the service cannot be reached: {reason}")]
+    NotReached {
+        /// What happened.
+        reason: String,
+    },
     /// The service refused what was asked.
     #[error("the service refused: {reason}")]
     Refused {
@@ -65,6 +71,9 @@ pub enum ConnectorError {
         /// What was asked.
         what: &'static str,
     },
+    /// The service cannot be asked whether something arrived.
+    #[error("the service cannot be asked whether it arrived")]
+    CannotTell,
     /// Nobody takes the facts any more: the hub stops.
     #[error("the hub is stopping")]
     Stopping,
@@ -73,7 +82,13 @@ pub enum ConnectorError {
 impl ConnectorError {
     /// Whether trying again later, without a person, may help.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::RateLimited { .. } | Self::Unreachable { .. } | Self::Protocol { .. })
+        matches!(
+            self,
+            Self::RateLimited { .. }
+                | Self::Unreachable { .. }
+                | Self::NotReached { .. }
+                | Self::Protocol { .. }
+        )
     }
 }
 
@@ -83,6 +98,7 @@ impl From<HttpError> for ConnectorError {
             HttpError::AddressRefused(_) | HttpError::CaFile { .. } | HttpError::Setup(_) => {
                 Self::Setting { field: "base_url".to_owned(), reason: error.to_string() }
             }
+            error if error.is_unsent() => Self::NotReached { reason: error.to_string() },
             HttpError::TooLarge { .. } => Self::Protocol { reason: error.to_string() },
             HttpError::NoAnswer(_)
             | HttpError::Silent

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod chat;
 mod connector;
 mod error;
 mod hook;
@@ -16,9 +17,10 @@ mod outbound;
 pub mod session;
 pub mod toolkit;
 
+pub use chat::{ChatPlace, chat_outbound, chat_parts, chat_receipt, quiet, sent_facts, split};
 pub use connector::{
-    Account, Batch, Capabilities, Connector, ConnectorKind, FactsPage, MissedPage, Outbound, Page,
-    Sent, Sink, SinkClosed,
+    Account, Arrived, Batch, Capabilities, Connector, ConnectorKind, FactsPage, MissedPage,
+    Outbound, Page, Sent, Sink, SinkClosed,
 };
 pub use error::{ConnectorError, Result};
 pub use hook::{HookAnswer, HookReply, HookRequest};

@@ -1,5 +1,6 @@
 //! What leaves for a service: texts in parts, each with a mark by which it is found again.
 
+use protocol::chat::Facts;
 use protocol::relay::Action;
 use serde_json::{Map, Value};
 
@@ -38,7 +39,7 @@ pub struct Part {
 }
 
 /// What arrived.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Receipt {
     /// What the service calls it, spelled as [`Inbound::remote_id`](crate::Inbound::remote_id).
     pub remote_id: String,
@@ -46,6 +47,8 @@ pub struct Receipt {
     pub url: Option<String>,
     /// Where it stands, in the connector's own words, for changing it later.
     pub address: Map<String, Value>,
+    /// What an archive of chats takes of it.
+    pub facts: Facts,
 }
 
 /// A proposal, for an editor at a service.

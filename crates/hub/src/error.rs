@@ -140,8 +140,8 @@ pub enum Error {
     /// The key was used with other content.
     #[error("idempotency_key was used before with other content")]
     IdempotencyConflict {
-        /// The number of the message that has it.
-        seq: i64,
+        /// The number of the message that has it, where one does.
+        seq: Option<i64>,
     },
     /// The caller's quota is used up.
     #[error("quota of {what} exceeded; try again in {retry_after_ms} ms")]
@@ -332,9 +332,12 @@ impl Error {
             Self::WakeFailed { .. }
             | Self::UnmanagedRuntime { .. }
             | Self::HumanInputCollision { .. } => self.wake_hint(),
-            Self::IdempotencyConflict { seq } => Some(format!(
+            Self::IdempotencyConflict { seq: Some(seq) } => Some(format!(
                 "message {seq} of this thread has that key; use a new key for new content"
             )),
+            Self::IdempotencyConflict { seq: None } => {
+                Some("use a new key for new content".to_owned())
+            }
             Self::Store(StoreError::Full) => Some(
                 "free some room on the disk of the data folder; reading still works".to_owned(),
             ),

@@ -3,7 +3,9 @@
 use crate::admin::{IssueToken, ListTokens, ReadAudit, RevokeToken};
 use crate::agents::{HeartbeatSession, ListAgents, ListSessions, OpenSession};
 use crate::catalogue::{Catalogue, Entry};
-use crate::chats::{AddMessages, GetAttachment, GetContext, GetMessages, ListChats, ListSources};
+use crate::chats::{
+    AddMessages, GetAttachment, GetContext, GetMessages, ListChats, ListSources, SendMessage,
+};
 use crate::links::{AddLink, CheckLink, ListLinks, RemoveLink};
 use crate::memory::documents::{AddDocuments, ListDocuments, RemoveDocuments, RetrieveDocs};
 use crate::memory::{Forget, Recall, Remember};
@@ -27,7 +29,15 @@ use crate::wakes::{
 
 /// Every operation.
 pub fn catalogue() -> Catalogue {
-    let mut entries = vec![
+    let mut entries = talk();
+    entries.extend(decide());
+    entries.extend(relay());
+    Catalogue::new(entries)
+}
+
+/// Threads, chats, links, sessions and wakes.
+fn talk() -> Vec<Entry> {
+    vec![
         Entry::of::<CreateThread>(),
         Entry::of::<ListThreads>(),
         Entry::of::<GetThread>(),
@@ -45,6 +55,7 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<ListChats>(),
         Entry::of::<GetMessages>(),
         Entry::of::<GetContext>(),
+        Entry::of::<SendMessage>(),
         Entry::of::<GetAttachment>(),
         Entry::of::<AddMessages>(),
         Entry::of::<AddLink>(),
@@ -63,6 +74,12 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<WaitForWake>(),
         Entry::of::<SetWakePolicy>(),
         Entry::of::<GetWakePolicy>(),
+    ]
+}
+
+/// What humans decide, tools, memory, and the owner's own.
+fn decide() -> Vec<Entry> {
+    vec![
         // What humans decide.
         Entry::of::<ProposeAction>(),
         Entry::of::<ReviseProposal>(),
@@ -74,7 +91,6 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<GetToolCall>(),
         Entry::of::<CancelToolCall>(),
         Entry::of::<AssembleContext>(),
-        // memory, retrieval
         Entry::of::<Remember>(),
         Entry::of::<Recall>(),
         Entry::of::<Forget>(),
@@ -86,9 +102,7 @@ pub fn catalogue() -> Catalogue {
         Entry::of::<ListTokens>(),
         Entry::of::<RevokeToken>(),
         Entry::of::<ReadAudit>(),
-    ];
-    entries.extend(relay());
-    Catalogue::new(entries)
+    ]
 }
 
 /// The operations of the relay that agents work with, and those who look after it.

@@ -97,8 +97,8 @@ impl Role {
     /// The scopes a token of this role carries unless it asks for fewer.
     pub const fn default_scopes(self) -> Scopes {
         match self {
-            // Deciding takes more than a token that a program could ask for.
-            Self::Operator => Scopes::ALL.without(Scope::RelayDecide),
+            // Deciding takes more than a token that a program could ask for, and sending is granted.
+            Self::Operator => Scopes::ALL.without(Scope::RelayDecide).without(Scope::ChatsSend),
             Self::Orchestrator | Self::Worker => Scopes::of(&[
                 Scope::ThreadsRead,
                 Scope::ThreadsWrite,

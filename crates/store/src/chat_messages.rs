@@ -360,6 +360,15 @@ impl Tx<'_> {
         )
     }
 
+    /// Chats in which something changed after a row, each once.
+    pub fn threads_with_changes_after(&mut self, after_row: i64, limit: usize) -> Result<Vec<i64>> {
+        self.query(
+            "SELECT DISTINCT thread FROM message_change WHERE id > ?1 LIMIT ?2",
+            &[after_row.into(), limit_param(limit)],
+            |row| row.int(0),
+        )
+    }
+
     /// The newest change.
     pub fn newest_change_row(&mut self) -> Result<i64> {
         let newest =

@@ -8,6 +8,7 @@
 mod audit;
 mod backup;
 mod chat_messages;
+mod chat_sends;
 mod chats;
 pub mod containment;
 mod cursors;
@@ -57,6 +58,7 @@ pub use backup::{BackupReport, backup, restore, verify_backup};
 pub use chat_messages::{
     ChangeKind, ChangeRow, ChatMessageRow, ChatSpan, NewChange, NewChatMessage,
 };
+pub use chat_sends::ChatSendRow;
 pub use chats::{ChatRow, HeldRow, NewChat};
 pub use containment::{
     ContainmentDoc, ContainmentFilter, ContainmentHit, ContainmentIndex, ContainmentPage,

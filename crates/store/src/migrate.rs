@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_memory.sql"),
     include_str!("../migrations/0009_retention.sql"),
     include_str!("../migrations/0010_session_layers.sql"),
+    include_str!("../migrations/0011_chat_sends.sql"),
 ];
 
 /// The schema this program writes.

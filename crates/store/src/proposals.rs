@@ -244,7 +244,8 @@ impl Tx<'_> {
         self.query(
             select_proposals!(
                 "WHERE p.workspace = ?1
-                   AND (?2 = '' OR p.thread IN (SELECT m.thread FROM participant m WHERE m.agent = ?2))
+                   AND (?2 = '' OR p.agent = ?2
+                        OR p.thread IN (SELECT m.thread FROM participant m WHERE m.agent = ?2))
                    AND (?3 = '' OR p.agent = ?3)
                    AND (CAST(?4 AS BIGINT) < 0 OR p.thread = ?4)
                    AND (CAST(?5 AS BIGINT) < 0 OR p.state = ?5)

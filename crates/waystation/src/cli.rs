@@ -15,7 +15,9 @@ pub(crate) use agents::{
     AgentsArgs, AgentsCommand, ConnectArgs, DoctorArgs, PolicyArgs, ReviewCommand, WakeArgs,
 };
 pub(crate) use approvals::{ApprovalsArgs, ApprovalsCommand};
-pub(crate) use chats::{DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand, LinkDeliveriesArgs};
+pub(crate) use chats::{
+    DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand, LinkDeliveriesArgs, SendArgs,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use documents::{DocsArgs, DocsCommand, RedactArgs, ReferenceArgs};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
@@ -102,6 +104,8 @@ pub(crate) enum Command {
         #[arg(long)]
         key: Option<String>,
     },
+    /// Send a text to a chat of a linked service, as yourself: asks for the passphrase.
+    Send(SendArgs),
     /// Read a thread.
     Read {
         /// The thread.

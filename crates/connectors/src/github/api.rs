@@ -88,7 +88,11 @@ impl Api {
         };
         match fetched.await {
             Ok(_) => Ok(()),
-            Err(error @ (ConnectorError::Unreachable { .. } | ConnectorError::Protocol { .. })) => {
+            Err(
+                error @ (ConnectorError::Unreachable { .. }
+                | ConnectorError::NotReached { .. }
+                | ConnectorError::Protocol { .. }),
+            ) => {
                 let reason = format!("GitHub gives the app no token now: {error}");
                 Err(ConnectorError::Conflict { reason })
             }

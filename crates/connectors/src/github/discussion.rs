@@ -188,5 +188,6 @@ fn receipt(place: &Place, spot: &Discussion, comment: &Value) -> Option<Receipt>
     address.insert("discussion".to_owned(), spot.number.into());
     address.insert("node".to_owned(), comment.text("id")?.into());
     let url = comment.text("url").map(str::to_owned);
-    Some(Receipt { remote_id: format!("discussioncomment:{id}"), url, address })
+    let remote_id = format!("discussioncomment:{id}");
+    Some(Receipt { remote_id, url, address, ..Receipt::default() })
 }

@@ -145,5 +145,5 @@ fn receipt(place: &Place, comment: &Value) -> Option<Receipt> {
         address.insert("number".to_owned(), number.into());
     }
     let url = comment.text("html_url").map(str::to_owned);
-    Some(Receipt { remote_id: format!("{sort}:{id}"), url, address })
+    Some(Receipt { remote_id: format!("{sort}:{id}"), url, address, ..Receipt::default() })
 }

@@ -88,7 +88,7 @@ async fn texts_become_vectors_in_their_order() {
 async fn a_model_that_is_not_there_is_an_error_that_names_no_secret() {
     let model = model("http://127.0.0.1:9", Api::OpenAi);
     let error = model.complete(&prompt()).await.unwrap_err();
-    assert!(matches!(error, ConnectorError::Unreachable { .. }), "{error}");
+    assert!(matches!(error, ConnectorError::NotReached { .. }), "{error}");
     assert!(!format!("{error} {error:?}").contains(KEY));
     assert!(!format!("{:?}", settings("http://127.0.0.1:9", Api::OpenAi)).contains(KEY));
 }

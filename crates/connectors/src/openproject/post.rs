@@ -59,5 +59,6 @@ fn receipt(api: &Api, work_package: i64, activity: &Value) -> Option<Receipt> {
     address.insert("work_package".to_owned(), work_package.into());
     address.insert("activity".to_owned(), id.into());
     let url = Some(format!("{}/activity", api.page_of(work_package)));
-    Some(Receipt { remote_id: format!("activity:{id}"), url, address })
+    let remote_id = format!("activity:{id}");
+    Some(Receipt { remote_id, url, address, ..Receipt::default() })
 }

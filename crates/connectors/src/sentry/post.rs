@@ -62,5 +62,6 @@ fn receipt(api: &Api, issue: &str, comment: &Value) -> Option<Receipt> {
     address.insert("issue".to_owned(), issue.into());
     address.insert("comment".to_owned(), id.clone().into());
     let url = comment.text("html_url").map_or_else(|| api.page_of(issue), str::to_owned);
-    Some(Receipt { remote_id: format!("comment:{id}"), url: Some(url), address })
+    let (remote_id, url) = (format!("comment:{id}"), Some(url));
+    Some(Receipt { remote_id, url, address, ..Receipt::default() })
 }

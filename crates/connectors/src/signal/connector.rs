@@ -7,9 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use connector_api::toolkit::{ApiRequest, HttpClient, HttpError};
 use connector_api::{
     Account, BoxFuture, Capabilities, Connector, ConnectorError, FactsPage, Outbound, Result, Sent,
-    Sink,
+    Sink, sent_facts,
 };
-use protocol::chat::{Alias, ChatFact, ChatType, Facts};
+use protocol::chat::{Alias, ChatFact, ChatType, Facts, PersonFact};
 use protocol::limits::chats as limits;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -177,7 +177,10 @@ impl SignalConnector {
         let at = moment_ms(sent_ms)
             .ok_or_else(|| ConnectorError::Protocol { reason: "the time of sending".to_owned() })?;
         let author = author.unwrap_or_else(|| self.rpc.account.clone());
-        Ok(Sent { message_id: format!("{author}:{sent_ms}"), at })
+        let message_id = format!("{author}:{sent_ms}");
+        let own = PersonFact { person_id: author, is_self: true, ..PersonFact::default() };
+        let facts = sent_facts(message, &message_id, at, own);
+        Ok(Sent { message_id, at, facts })
     }
 
     async fn fetch_file(&self, id: &str, bytes_max: usize) -> Result<Vec<u8>> {
@@ -227,6 +230,10 @@ impl Connector for SignalConnector {
 
     fn send<'a>(&'a self, message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {
         Box::pin(self.send_message(message))
+    }
+
+    fn chat_units_max(&self) -> Option<usize> {
+        Some(limits::SIGNAL_TEXT_UNITS_MAX)
     }
 
     fn fetch<'a>(&'a self, remote_id: &'a str, bytes_max: usize) -> BoxFuture<'a, Result<Vec<u8>>> {

@@ -79,8 +79,8 @@ impl LineStream {
         };
         let (reader, writer) = timeout(silence_max, connecting)
             .await
-            .map_err(|_| unreachable("it does not answer"))?
-            .map_err(|error| unreachable(&error.kind().to_string()))?;
+            .map_err(|_| not_reached("it does not answer"))?
+            .map_err(|error| not_reached(&error.kind().to_string()))?;
         Ok(Self { reader, writer, silence_max })
     }
 
@@ -109,6 +109,11 @@ impl LineStream {
             Ok(Err(error)) => Err(unreachable(&error.kind().to_string())),
         }
     }
+}
+
+/// No connection to the daemon came about.
+fn not_reached(what: &str) -> ConnectorError {
+    ConnectorError::NotReached { reason: format!("signal-cli: {what}") }
 }
 
 /// The daemon is out of reach, or broke off.

@@ -1,12 +1,13 @@
 //! The live client of one Slack link.
 
 use connector_api::{
-    Account, BoxFuture, Capabilities, Connector, ConnectorError, Draft, FactsPage, HookAnswer,
-    HookReply, HookRequest, Interaction, Outbound, Pace, Part, Posting, Receipt, Result, Sent,
-    Sink,
+    Account, BoxFuture, Capabilities, ChatPlace, Connector, ConnectorError, Draft, FactsPage,
+    HookAnswer, HookReply, HookRequest, Interaction, Outbound, Pace, Part, Posting, Receipt,
+    Result, Sent, Sink, chat_parts,
 };
 use parking_lot::RwLock;
 use protocol::Timestamp;
+use protocol::limits::outbound as limits;
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +18,9 @@ use super::names::Names;
 use super::post_relay::Roots;
 use super::send::Turns;
 use super::socket::Live;
-use super::{check, editor, history, listing, post_relay, receive, render_relay, send, socket};
+use super::{
+    check, editor, history, listing, post_chat, post_relay, receive, render_relay, send, socket,
+};
 use crate::tag::Seal;
 
 /// One link.
@@ -124,7 +127,7 @@ impl Connector for SlackLink {
     }
 
     fn send<'a>(&'a self, message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {
-        Box::pin(send::send(&self.api, &self.turns, message))
+        Box::pin(send::send(&self.api, &self.turns, &self.names, message))
     }
 
     fn address_of(&self, url: &str) -> Option<Map<String, Value>> {
@@ -132,7 +135,10 @@ impl Connector for SlackLink {
     }
 
     fn render(&self, posting: &Posting) -> Result<Vec<Part>> {
-        render_relay::parts(posting)
+        match ChatPlace::read(&posting.action.address) {
+            Some(_) => Ok(chat_parts(posting, limits::SLACK_SECTION_UNITS_MAX)),
+            None => render_relay::parts(posting),
+        }
     }
 
     fn paces(&self, posting: &Posting) -> Vec<Pace> {
@@ -140,6 +146,9 @@ impl Connector for SlackLink {
     }
 
     fn post<'a>(&'a self, posting: &'a Posting, part: &'a Part) -> BoxFuture<'a, Result<Receipt>> {
+        if let Some(place) = ChatPlace::read(&posting.action.address) {
+            return Box::pin(post_chat::post(self, place, part));
+        }
         Box::pin(post_relay::post(&self.api, &self.roots, posting, part))
     }
 
@@ -148,6 +157,9 @@ impl Connector for SlackLink {
         posting: &'a Posting,
         part: &'a Part,
     ) -> BoxFuture<'a, Result<Option<Receipt>>> {
+        if let Some(place) = ChatPlace::read(&posting.action.address) {
+            return Box::pin(post_chat::find(&self.api, &self.names, place, part));
+        }
         Box::pin(post_relay::find(&self.api, &self.roots, posting, part))
     }
 

@@ -20,6 +20,7 @@ mod message;
 mod names;
 mod people;
 mod place;
+mod post_chat;
 mod post_relay;
 #[cfg(test)]
 mod posting_tests;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use connector_api::{ConnectorError, Pace, Part, Posting, Receipt, Result};
+use connector_api::{ChatPlace, ConnectorError, Pace, Part, Posting, Receipt, Result};
 use parking_lot::Mutex;
 use protocol::limits::{outbound as limits, slack as slack_limits};
 use serde_json::{Map, Value};
@@ -92,17 +92,18 @@ pub(super) async fn find(
         (None, None, 0) => None,
         (None, None, _) => Some(root(api, roots, &place, posting).await?),
     };
-    look(api, &place.channel, thread.as_deref(), &posting.mark, part.index).await
+    let found = look(api, &place.channel, thread.as_deref(), &posting.mark, part.index).await?;
+    Ok(found.map(|(receipt, _)| receipt))
 }
 
-/// Looks through a thread, or through the newest messages of a channel.
-async fn look(
+/// Looks through a thread, or through the newest messages of a channel; gives the message too.
+pub(super) async fn look(
     api: &Api,
     channel: &str,
     thread: Option<&str>,
     outbox_id: &str,
     index: usize,
-) -> Result<Option<Receipt>> {
+) -> Result<Option<(Receipt, Value)>> {
     let page = slack_limits::HISTORY_PAGE.to_string();
     let mut cursor = None;
     for _ in 0..limits::SLACK_LOOK_MAX / slack_limits::HISTORY_PAGE {
@@ -120,7 +121,7 @@ async fn look(
         let is_it = |message: &&Value| is_marked(message, outbox_id, index);
         if let Some(found) = answer.list("messages")?.iter().find(is_it) {
             let ts = text(found, "ts").unwrap_or_default();
-            return Ok(Some(receipt(channel, ts, thread)));
+            return Ok(Some((receipt(channel, ts, thread), found.clone())));
         }
         cursor = answer.next_cursor();
         if cursor.is_none() {
@@ -151,7 +152,7 @@ async fn root(api: &Api, roots: &Roots, place: &Place, posting: &Posting) -> Res
         return Ok(ts);
     }
     let found = look(api, &place.channel, None, &posting.mark, 0).await?;
-    let ts = found.and_then(|found| Some(found.address.get("ts")?.as_str()?.to_owned()));
+    let ts = found.and_then(|(found, _)| Some(found.address.get("ts")?.as_str()?.to_owned()));
     let ts = ts.ok_or_else(|| ConnectorError::Refused {
         reason: "the first message of this posting is gone, and the rest has nothing to follow"
             .to_owned(),
@@ -162,9 +163,14 @@ async fn root(api: &Api, roots: &Roots, place: &Place, posting: &Posting) -> Res
 
 /// One message a second for each channel.
 pub(super) fn paces(posting: &Posting) -> Vec<Pace> {
-    let Ok(place) = Place::read(&posting.action.address) else { return Vec::new() };
+    let address = &posting.action.address;
+    let channel = match (ChatPlace::read(address), Place::read(address)) {
+        (Some(chat), _) => chat.chat_id,
+        (None, Ok(place)) => place.channel,
+        (None, Err(_)) => return Vec::new(),
+    };
     vec![Pace {
-        destination: format!("slack:channel:{}", place.channel),
+        destination: format!("slack:channel:{channel}"),
         count: limits::SLACK_MESSAGES_PER_SECOND,
         per_ms: 1_000,
     }]
@@ -202,12 +208,13 @@ fn spelled(body: &Value) -> Vec<(String, String)> {
     body.map(|(name, value)| (name.clone(), spell(value))).collect()
 }
 
-fn receipt(channel: &str, ts: &str, thread: Option<&str>) -> Receipt {
+pub(super) fn receipt(channel: &str, ts: &str, thread: Option<&str>) -> Receipt {
     let mut address = Map::new();
     address.insert("channel".to_owned(), channel.into());
     address.insert("ts".to_owned(), ts.into());
     if let Some(thread) = thread {
         address.insert("thread_ts".to_owned(), thread.into());
     }
-    Receipt { remote_id: format!("message:{channel}:{ts}"), url: None, address }
+    let remote_id = format!("message:{channel}:{ts}");
+    Receipt { remote_id, address, ..Receipt::default() }
 }

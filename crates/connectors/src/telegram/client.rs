@@ -2,9 +2,9 @@
 
 use connector_api::{
     Account, BoxFuture, Capabilities, Connector, ConnectorError, HookReply, HookRequest, Outbound,
-    Result, Sent, Sink,
+    Pace, Posting, Result, Sent, Sink,
 };
-use protocol::{Secret, Timestamp};
+use protocol::{Secret, Timestamp, limits};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -123,7 +123,15 @@ impl Connector for Client {
     }
 
     fn send<'a>(&'a self, message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {
-        Box::pin(send::send(&self.api, message))
+        Box::pin(send::send(&self.api, &self.bot_id, message))
+    }
+
+    fn chat_units_max(&self) -> Option<usize> {
+        Some(limits::chats::TELEGRAM_TEXT_CHARS_MAX)
+    }
+
+    fn paces(&self, posting: &Posting) -> Vec<Pace> {
+        send::paces(posting, &self.bot_id)
     }
 
     fn fetch<'a>(&'a self, remote_id: &'a str, bytes_max: usize) -> BoxFuture<'a, Result<Vec<u8>>> {

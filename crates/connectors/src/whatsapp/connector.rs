@@ -2,10 +2,10 @@
 
 use connector_api::toolkit::HttpClient;
 use connector_api::{
-    Account, BoxFuture, Capabilities, Connector, HookReply, HookRequest, LinkSettings, Outbound,
-    Result, Sent,
+    Account, Arrived, BoxFuture, Capabilities, Connector, HookReply, HookRequest, LinkSettings,
+    Outbound, Pace, Part, Posting, Receipt, Result, Sent, chat_outbound, chat_receipt,
 };
-use protocol::{Secret, Timestamp};
+use protocol::{Secret, Timestamp, limits};
 
 use super::api::Graph;
 use super::{receive, send};
@@ -51,10 +51,41 @@ impl Connector for WhatsAppConnector {
     }
 
     fn send<'a>(&'a self, message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {
-        Box::pin(send::send(&self.graph, message))
+        Box::pin(send::send(&self.graph, &self.phone_number_id, message))
+    }
+
+    fn chat_units_max(&self) -> Option<usize> {
+        Some(limits::chats::WHATSAPP_TEXT_CHARS_MAX)
+    }
+
+    fn paces(&self, posting: &Posting) -> Vec<Pace> {
+        send::paces(posting, &self.phone_number_id)
+    }
+
+    fn post<'a>(&'a self, posting: &'a Posting, part: &'a Part) -> BoxFuture<'a, Result<Receipt>> {
+        Box::pin(async move {
+            let outbound = chat_outbound(posting, part)?;
+            let sent = send::send(&self.graph, &self.phone_number_id, &outbound).await?;
+            Ok(receipt(&outbound, sent))
+        })
+    }
+
+    fn receipt_of(&self, posting: &Posting, part: &Part, arrived: &Arrived) -> Receipt {
+        let (message_id, at) = (arrived.remote_id.clone(), arrived.at);
+        let Ok(outbound) = chat_outbound(posting, part) else {
+            return Receipt { remote_id: message_id, ..Receipt::default() };
+        };
+        let facts = send::facts(&self.phone_number_id, &outbound, &message_id, at);
+        receipt(&outbound, Sent { message_id, at, facts })
     }
 
     fn fetch<'a>(&'a self, remote_id: &'a str, bytes_max: usize) -> BoxFuture<'a, Result<Vec<u8>>> {
         Box::pin(self.graph.fetch(remote_id, bytes_max))
     }
+}
+
+/// What arrived. Its id is WhatsApp's alone, and reports of how it fares name it.
+fn receipt(outbound: &Outbound, sent: Sent) -> Receipt {
+    let remote_id = sent.message_id.clone();
+    Receipt { remote_id, ..chat_receipt(outbound, sent) }
 }

@@ -1,6 +1,6 @@
 //! Requests of WhatsApp: whether they really are, and what they report.
 
-use connector_api::{Batch, ConnectorError, HookReply, HookRequest, Result};
+use connector_api::{Arrived, Batch, ConnectorError, HookReply, HookRequest, Result};
 use protocol::chat::Facts;
 use protocol::limits::chats as limits;
 use ring::hmac;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use subtle::ConstantTimeEq;
 
 use super::message::Scene;
-use crate::foreign::Foreign;
+use crate::foreign::{Foreign, moment_seconds};
 use crate::tag::Seal;
 
 /// Answers WhatsApp's question whether this is the hook that the owner meant.
@@ -39,16 +39,25 @@ pub(super) fn verify(request: &HookRequest, app_secret: &str) -> Result<()> {
 pub(super) fn read(body: &[u8], phone_number_id: &str) -> Result<HookReply> {
     let report: Value = serde_json::from_slice(body)
         .map_err(|_| ConnectorError::Protocol { reason: "WhatsApp reports in JSON".to_owned() })?;
-    let mut facts = Facts::default();
+    let (mut facts, mut arrived) = (Facts::default(), Vec::new());
     for change in report.list("entry").iter().flat_map(|entry| entry.list("changes")) {
         let Some(value) = change.object("value") else { continue };
         let of = value.object("metadata").and_then(|metadata| metadata.text("phone_number_id"));
         // An app has one hook for all its numbers. The others are links of their own.
         if of.is_none_or(|id| id == phone_number_id) {
             Scene::new(value, phone_number_id).read(&mut facts);
+            arrived.extend(value.list("statuses").iter().filter_map(ours));
         }
     }
-    Ok(HookReply { batch: Batch::of(facts), ..HookReply::default() })
+    let batch = Batch { arrived, ..Batch::of(facts) };
+    Ok(HookReply { batch, ..HookReply::default() })
+}
+
+/// A message of ours that a status is about: whatever became of it, WhatsApp has it.
+fn ours(status: &Value) -> Option<Arrived> {
+    let mark = status.text("biz_opaque_callback_data")?;
+    let at = status.number("timestamp").and_then(moment_seconds)?;
+    Some(Arrived { mark: mark.to_owned(), remote_id: status.text("id")?.to_owned(), at })
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Sending a text.
 
-use connector_api::{ConnectorError, Outbound, Result, Sent};
+use connector_api::{ChatPlace, ConnectorError, Outbound, Pace, Posting, Result, Sent, sent_facts};
 use protocol::Timestamp;
+use protocol::chat::{Facts, PersonFact};
 use protocol::limits::chats as limits;
 use serde_json::{Value, json};
 
@@ -10,12 +11,38 @@ use super::person::digits;
 use crate::foreign::Foreign;
 
 /// Hands a text to WhatsApp.
-pub(super) async fn send(graph: &Graph, message: &Outbound) -> Result<Sent> {
+pub(super) async fn send(graph: &Graph, own_id: &str, message: &Outbound) -> Result<Sent> {
     let (answer, date) = graph.post_message(body(message)?).await?;
     let message_id = answer.list("messages").first().and_then(|sent| sent.text("id"));
     let message_id = message_id
         .ok_or_else(|| ConnectorError::Protocol { reason: "the id of the message".to_owned() })?;
-    Ok(Sent { message_id: message_id.to_owned(), at: date.unwrap_or_else(this_moment) })
+    let at = date.unwrap_or_else(this_moment);
+    let facts = facts(own_id, message, message_id, at);
+    Ok(Sent { message_id: message_id.to_owned(), at, facts })
+}
+
+/// What the archive takes of a message that was sent: WhatsApp does not repeat it.
+pub(super) fn facts(own_id: &str, message: &Outbound, message_id: &str, at: Timestamp) -> Facts {
+    let own = PersonFact { person_id: own_id.to_owned(), is_self: true, ..PersonFact::default() };
+    sent_facts(message, message_id, at, own)
+}
+
+/// One message to the same person in six seconds, and so many in all in one.
+pub(super) fn paces(posting: &Posting, own_id: &str) -> Vec<Pace> {
+    let Some(place) = ChatPlace::read(&posting.action.address) else { return Vec::new() };
+    let pair_ms = limits::WHATSAPP_PAIR_PAUSE.as_millis();
+    vec![
+        Pace {
+            destination: format!("whatsapp:{own_id}:{}", place.chat_id),
+            count: 1,
+            per_ms: i64::try_from(pair_ms).unwrap_or(i64::MAX),
+        },
+        Pace {
+            destination: format!("whatsapp:{own_id}"),
+            count: limits::WHATSAPP_PER_SECOND,
+            per_ms: 1_000,
+        },
+    ]
 }
 
 /// The answer does not say when, save in its `Date`; without it, this machine's clock must do.
@@ -48,6 +75,10 @@ fn body(message: &Outbound) -> Result<Value> {
             fields.insert("to".to_owned(), Value::from(to))
         }
     };
+    if !message.mark.is_empty() {
+        // Each report of how the message fares repeats it.
+        fields.insert("biz_opaque_callback_data".to_owned(), Value::from(message.mark.as_str()));
+    }
     if let Some(reply_to) = &message.reply_to {
         fields.insert("context".to_owned(), json!({ "message_id": reply_to }));
     }

@@ -115,9 +115,7 @@ impl Connector for Client {
                 Some(Reaction::Refuse) => {
                     Err(ConnectorError::Refused { reason: "422 too rude".to_owned() })
                 }
-                None => {
-                    Ok(Receipt { remote_id: posting.mark.clone(), url: None, address: Map::new() })
-                }
+                None => Ok(Receipt { remote_id: posting.mark.clone(), ..Receipt::default() }),
             }
         })
     }

@@ -21,7 +21,8 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// The end of the log.
+    /// The end of the log. On PostgreSQL a transaction that began earlier may still be writing before
+    /// it; whoever reads up to here in a later transaction sees that too.
     pub(crate) fn now(tx: &mut Tx<'_>) -> Result<Self> {
         Ok(Self { message: tx.settled_message_row()?, change: tx.newest_change_row()? })
     }
@@ -138,21 +139,22 @@ impl Interest {
         }
     }
 
-    /// What arrived after a position, and the position behind it. Empty with a moved position means
-    /// that what happened is not for this caller.
+    /// What arrived after a position and up to an end that an earlier transaction saw, and the position
+    /// behind it. Empty with a moved position means that what happened is not for this caller.
     pub(crate) fn after(
         &self,
         tx: &mut Tx<'_>,
         from: Position,
+        end: Position,
     ) -> Result<(Vec<Arrived>, Position, bool)> {
-        let end = Position::now(tx)?;
         let rows = tx.chat_log_after(from.message, end.message, ARRIVALS_MAX)?;
         let is_full = rows.len() == ARRIVALS_MAX;
         let message = rows.last().filter(|_| is_full).map_or(end.message, |last| last.row);
-        let changes = tx.changes_after(from.change, ARRIVALS_MAX)?;
+        let mut changes = tx.changes_after(from.change, ARRIVALS_MAX)?;
         let is_full_of_changes = changes.len() == ARRIVALS_MAX;
         let last_change = changes.last().filter(|_| is_full_of_changes);
         let change = last_change.map_or(end.change, |last| last.row);
+        changes.retain(|one| one.row <= change);
         let mut places = Places::default();
         let mut arrived = Vec::new();
         for row in rows {

@@ -87,6 +87,15 @@ fn require_streaming(hub: &Hub, link: &LinkRow) -> Result<()> {
 }
 
 impl ChatFollow {
+    async fn read(
+        &self,
+        interest: Arc<Interest>,
+        from: Position,
+    ) -> Result<(Vec<Arrived>, Position, bool)> {
+        let end = self.hub.store.read(Position::now).await?;
+        self.hub.store.read(move |tx| interest.after(tx, from, end)).await
+    }
+
     /// Waits for what arrives, in the order of arrival within each chat. `None` when there is nothing
     /// more to be told: the caller's token ended, or the hub stops.
     pub async fn next(&mut self) -> Option<Vec<Arrival>> {
@@ -101,7 +110,7 @@ impl ChatFollow {
                 return None;
             }
             let (interest, position) = (Arc::clone(&self.interest), self.position);
-            match self.hub.store.read(move |tx| interest.after(tx, position)).await {
+            match self.read(interest, position).await {
                 Ok((arrived, position, has_more)) => {
                     self.position = position;
                     self.has_more = has_more;

@@ -15,6 +15,8 @@ pub(crate) mod grant;
 mod list_chats;
 mod list_sources;
 pub(crate) mod rules;
+mod send_message;
+mod sending;
 pub(crate) mod sight;
 pub(crate) mod take;
 pub(crate) mod view;
@@ -29,6 +31,7 @@ pub use get_context::GetContext;
 pub use get_messages::GetMessages;
 pub use list_chats::ListChats;
 pub use list_sources::ListSources;
+pub use send_message::SendMessage;
 pub use take::Taken;
 
 /// What a message holds, as the index knows it.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use protocol::fold::fold;
 use protocol::limits::chats::{CANDIDATES_MAX, CHATS_MAX, LINKS_MAX, PERSON_ALIASES_MAX};
+use protocol::relay::channel;
 use protocol::{Caller, chat::ChatGrant};
 use store::{ChatRow, LinkRow, PersonRow, Tx};
 
@@ -13,14 +14,20 @@ use crate::error::{Error, Result};
 /// The sources a caller sees, in the order of their names.
 pub(crate) fn sources(tx: &mut Tx<'_>, caller: &Caller) -> Result<Vec<LinkRow>> {
     let links = tx.links(&caller.workspace_id, LINKS_MAX)?;
-    Ok(links.into_iter().filter(|link| caller.chats.sees_source(&link.name)).collect())
+    let is_seen = |link: &LinkRow| offers_chats(link) && caller.chats.sees_source(&link.name);
+    Ok(links.into_iter().filter(is_seen).collect())
+}
+
+/// Whether a link is a source: a tracker that only the relay speaks to holds no chats.
+fn offers_chats(link: &LinkRow) -> bool {
+    !link.is_live || !channel::WITHOUT_CHATS.contains(&link.service.as_str())
 }
 
 /// One source.
 pub(crate) fn source(tx: &mut Tx<'_>, caller: &Caller, name: &str) -> Result<LinkRow> {
     let link =
         if caller.chats.sees_source(name) { tx.link(&caller.workspace_id, name)? } else { None };
-    if let Some(link) = link {
+    if let Some(link) = link.filter(offers_chats) {
         return Ok(link);
     }
     let known = sources(tx, caller)?.into_iter().map(|link| link.name).collect();

@@ -7,6 +7,7 @@ use store::{LinkRow, Tx};
 
 use super::arrivals::{Interest, Position, Wanted};
 use super::view::{ChatMessage, Shower};
+use super::{rules, sight};
 use crate::call::Call;
 use crate::error::{Error, Result};
 
@@ -27,6 +28,10 @@ pub(crate) struct ChatArrivals {
     pub(crate) messages: Vec<ChatMessage>,
     pub(crate) cursor: String,
     pub(crate) timed_out: bool,
+    /// Whether more has arrived than is told here.
+    pub(crate) truncated: bool,
+    /// Whether nothing was missed meanwhile: every source that is waited for is up.
+    pub(crate) complete: bool,
 }
 
 /// Waits until something arrives, or the time is up.
@@ -42,12 +47,16 @@ pub(crate) async fn wait(call: &Call, wait: ChatWait, timeout: Duration) -> Resu
     let limit = wait.limit;
     let mut watch = call.hub.live.watch();
     watch.add_chats();
-    let caller = call.shared_caller();
+    let (caller, hub) = (call.shared_caller(), Arc::clone(&call.hub));
     // Watch first, look second: what is committed in between rings the watch.
-    let (interest, mut position) = call
+    let (interest, links, mut position) = call
         .read(move |tx| {
             let interest = Interest::of(tx, &caller, &wanted)?;
-            Ok((interest, from.map_or_else(|| Position::now(tx), Ok)?))
+            let links = match &wanted.source {
+                Some(source) => vec![sight::source(tx, &caller, source)?],
+                None => sight::sources(tx, &caller)?,
+            };
+            Ok((interest, links, from.map_or_else(|| Position::now(tx), Ok)?))
         })
         .await
         .map_err(Error::of_chats)?;
@@ -57,19 +66,28 @@ pub(crate) async fn wait(call: &Call, wait: ChatWait, timeout: Duration) -> Resu
     loop {
         let (look, caller) = (Arc::clone(&interest), call.shared_caller());
         let workspace = caller.workspace_id.clone();
+        let end = call.read(Position::now).await?;
         let (messages, next, has_more) =
-            call.read(move |tx| arrived(tx, &look, &workspace, position, limit)).await?;
+            call.read(move |tx| arrived(tx, &look, &workspace, (position, end), limit)).await?;
         position = next;
+        let is_up = links.iter().all(|link| rules::is_connected(&rules::state(&hub, link)));
         if !messages.is_empty() {
-            return Ok(ChatArrivals { messages, cursor: position.to_text(), timed_out: false });
+            return Ok(ChatArrivals {
+                messages,
+                cursor: position.to_text(),
+                timed_out: false,
+                truncated: has_more,
+                complete: is_up && !has_more,
+            });
         }
         if has_more {
             continue;
         }
         let nothing = |timed_out| ChatArrivals {
-            messages: Vec::new(),
             cursor: position.to_text(),
             timed_out,
+            complete: is_up,
+            ..ChatArrivals::default()
         };
         tokio::select! {
             () = watch.changed() => {}
@@ -84,10 +102,10 @@ fn arrived(
     tx: &mut Tx<'_>,
     interest: &Interest,
     workspace: &str,
-    from: Position,
+    (from, end): (Position, Position),
     limit: usize,
 ) -> Result<(Vec<ChatMessage>, Position, bool)> {
-    let (arrived, mut position, has_more) = interest.after(tx, from)?;
+    let (arrived, mut position, has_more) = interest.after(tx, from, end)?;
     let links: Vec<LinkRow> = arrived.iter().map(|one| (*one.link).clone()).collect();
     let mut shower = Shower::new(&links);
     let mut messages = Vec::new();

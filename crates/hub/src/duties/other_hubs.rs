@@ -39,13 +39,13 @@ pub(crate) async fn run(
                 match seen {
                     // What was committed before the first look is not known: everyone looks once.
                     None => live.announce_everyone(),
-                    Some(seen) if news.newest_row > seen => {
+                    Some(seen) if news.newest != seen => {
                         news.threads.iter().for_each(|row| live.announce_chat(*row));
                         live.announce_members();
                     }
                     Some(_) => {}
                 }
-                seen = Some(news.newest_row);
+                seen = Some(news.newest);
             }
             Err(StoreError::Closed) => return,
             Err(error) => tracing::debug!(%error, "could not look for other hubs' news"),
@@ -53,19 +53,26 @@ pub(crate) async fn run(
     }
 }
 
+/// The newest message and the newest change of one.
+type Newest = (i64, i64);
+
 struct News {
-    newest_row: i64,
+    newest: Newest,
     threads: Vec<i64>,
     revoked: Vec<String>,
 }
 
-fn look(tx: &mut Tx<'_>, seen: Option<i64>, now: Timestamp) -> Result<News, StoreError> {
-    let newest_row = tx.newest_message_row()?;
-    let threads = match seen {
-        Some(seen) if newest_row > seen => {
-            tx.threads_with_rows_after(seen - OVERLAP_ROWS, THREADS_MAX)?
+fn look(tx: &mut Tx<'_>, seen: Option<Newest>, now: Timestamp) -> Result<News, StoreError> {
+    let newest = (tx.newest_message_row()?, tx.newest_change_row()?);
+    let mut threads = Vec::new();
+    if let Some((message, change)) = seen {
+        if newest.0 > message {
+            threads = tx.threads_with_rows_after(message - OVERLAP_ROWS, THREADS_MAX)?;
         }
-        _ => Vec::new(),
-    };
-    Ok(News { newest_row, threads, revoked: tx.revoked_tokens(now)? })
+        // A message that was changed or taken back is no new row of the log.
+        if newest.1 > change {
+            threads.extend(tx.threads_with_changes_after(change - OVERLAP_ROWS, THREADS_MAX)?);
+        }
+    }
+    Ok(News { newest, threads, revoked: tx.revoked_tokens(now)? })
 }

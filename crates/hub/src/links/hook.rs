@@ -51,12 +51,14 @@ impl Links {
     ) -> Result<Option<Committed>> {
         let batch = reply.batch;
         let mark = batch.cursor.map_or(Mark::None, Mark::Stream);
-        if batch.facts.is_empty() && batch.inbound.is_empty() && matches!(mark, Mark::None) {
+        let is_empty =
+            batch.facts.is_empty() && batch.inbound.is_empty() && batch.arrived.is_empty();
+        if is_empty && matches!(mark, Mark::None) {
             return Ok(None);
         }
         let raw = (!batch.inbound.is_empty()).then(|| raw(request, self.intake.now()));
-        let (facts, inbound) = (batch.facts, batch.inbound);
-        let delivery = Delivery { facts, mark, inbound, raw, is_test, lease_owner: None };
+        let (facts, inbound, arrived) = (batch.facts, batch.inbound, batch.arrived);
+        let delivery = Delivery { facts, mark, inbound, arrived, raw, is_test, lease_owner: None };
         let committed = self.intake.commit(&running.link, delivery).await?;
         if committed.taken.chats_added > 0 {
             running.bells.new_chat.notify_one();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use connector_api::{Inbound, Intent};
+use connector_api::{Arrived, Inbound, Intent};
 use protocol::chat::Facts;
 use protocol::limits::links as limits;
 use protocol::{ErrorCode, Timestamp};
@@ -20,9 +20,9 @@ use crate::clock::{Clock, Entropy};
 use crate::error::{Error, Result};
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::relay::hooks;
 use crate::relay::intake::{Incoming, Received, Taker};
 use crate::relay::settings::IntakeSettings;
+use crate::relay::{hooks, outbox};
 
 /// What a change by a link is called in the audit trail.
 const ACTION: &str = "sync";
@@ -48,6 +48,8 @@ pub(crate) struct Delivery {
     pub(super) mark: Mark,
     /// What happened that the relay carries.
     pub(crate) inbound: Vec<Inbound>,
+    /// Parts of ours that have arrived, as the service says.
+    pub(super) arrived: Vec<Arrived>,
     /// The request that said it, byte for byte.
     pub(crate) raw: Option<RawDelivery>,
     /// Whether somebody only tries the way in.
@@ -75,6 +77,7 @@ impl Intake {
         let began = Instant::now();
         let delivery = Arc::new(delivery);
         let expires = delivery.facts.messages.iter().any(|message| message.expires_at.is_some());
+        let is_heard = !delivery.arrived.is_empty();
         let mut tries = 0;
         let committed = loop {
             match self.try_commit(link, &delivery).await {
@@ -93,6 +96,9 @@ impl Intake {
         }
         if expires {
             self.expiry_bell.notify_one();
+        }
+        if is_heard {
+            self.live.announce_outbox();
         }
         for received in &committed.received {
             self.tell(link, received);
@@ -135,6 +141,9 @@ impl Intake {
                 let taken = take::take(tx, &link, &delivery.facts, identity.now, &new_uid)?;
                 let taker = Taker { settings: &settings, now: identity.now, new_uid: &new_uid };
                 let received = receive(tx, &link, &delivery, &taker)?;
+                for arrived in &delivery.arrived {
+                    outbox::heard(tx, &link, arrived, identity.now)?;
+                }
                 delivery.mark.write(tx, &link, &delivery.facts)?;
                 change(&link, Committed { taken, received }).enter(tx, &identity, action, &request)
             })

@@ -31,6 +31,7 @@ pub(super) fn state_after(error: &ConnectorError) -> (LinkStatus, String) {
     let status = match error {
         ConnectorError::RateLimited { .. } => LinkStatus::RateLimited,
         ConnectorError::Unreachable { .. }
+        | ConnectorError::NotReached { .. }
         | ConnectorError::Protocol { .. }
         | ConnectorError::Stopping => LinkStatus::Unreachable,
         ConnectorError::Setting { .. }
@@ -38,6 +39,7 @@ pub(super) fn state_after(error: &ConnectorError) -> (LinkStatus, String) {
         | ConnectorError::Conflict { .. }
         | ConnectorError::Refused { .. }
         | ConnectorError::BadSignature
+        | ConnectorError::CannotTell
         | ConnectorError::Unsupported { .. } => LinkStatus::NeedsAttention,
     };
     (status, error.to_string())

@@ -68,7 +68,8 @@ impl Link {
     }
 
     async fn keep(&self, inbound: Vec<connector_api::Inbound>, at: ReconcileRow) -> Result<()> {
-        let kept = self.commit_all(Facts::default(), inbound, Mark::Reconciled(at)).await;
+        let mark = Mark::Reconciled(at);
+        let kept = self.commit_all(Facts::default(), (inbound, Vec::new()), mark).await;
         kept.map_err(|error| not_stored(&error))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use connector_api::{Capabilities, Connector, ConnectorError, Inbound};
+use connector_api::{Arrived, Capabilities, Connector, ConnectorError, Inbound};
 use parking_lot::Mutex;
 use protocol::chat::Facts;
 use protocol::limits::links as limits;
@@ -64,18 +64,19 @@ impl Link {
 
     /// Commits facts and a mark; a chat that is new has its past read too.
     pub(super) async fn commit(&self, facts: Facts, mark: Mark) -> Result<()> {
-        self.commit_all(facts, Vec::new(), mark).await
+        self.commit_all(facts, (Vec::new(), Vec::new()), mark).await
     }
 
     /// The same, with what the relay carries.
     pub(super) async fn commit_all(
         &self,
         facts: Facts,
-        inbound: Vec<Inbound>,
+        (inbound, arrived): (Vec<Inbound>, Vec<Arrived>),
         mark: Mark,
     ) -> Result<()> {
         let lease_owner = self.lease_owner();
-        let delivery = Delivery { facts, mark, inbound, lease_owner, ..Delivery::default() };
+        let delivery =
+            Delivery { facts, mark, inbound, arrived, lease_owner, ..Delivery::default() };
         let committed = self.hub.links.intake.commit(self.row(), delivery).await?;
         if committed.taken.chats_added > 0 {
             self.bells().new_chat.notify_one();

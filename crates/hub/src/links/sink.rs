@@ -34,7 +34,7 @@ impl Sink for LinkSink<'_> {
             if let Some(wish) = batch.interaction {
                 return Ok(self.link.fulfil(wish).await);
             }
-            match self.link.commit_all(batch.facts, batch.inbound, mark).await {
+            match self.link.commit_all(batch.facts, (batch.inbound, batch.arrived), mark).await {
                 Ok(()) => Ok(HookAnswer::default()),
                 Err(error) => {
                     *self.refused.lock() = Some(error);

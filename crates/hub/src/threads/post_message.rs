@@ -303,7 +303,7 @@ impl Draft {
         if before.digest() == now.digest() {
             return Ok(Some(found));
         }
-        Err(Error::IdempotencyConflict { seq: found.seq })
+        Err(Error::IdempotencyConflict { seq: Some(found.seq) })
     }
 
     /// The message this one answers must stand in the same thread.

@@ -65,6 +65,12 @@ pub struct WaitForMessagesOutput {
     cursor: Option<String>,
     /// Whether the time ran out with nothing to tell.
     timed_out: bool,
+    /// For chats: whether nothing was missed, as every source is connected and everything is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete: Option<bool>,
+    /// For chats: whether more has arrived; ask again with `cursor`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
 }
 
 /// Where a thread stands after what was returned.
@@ -108,6 +114,8 @@ impl Operation for WaitForMessages {
                 chat_messages: found.messages,
                 cursor: Some(found.cursor),
                 timed_out: found.timed_out,
+                complete: Some(found.complete),
+                truncated: Some(found.truncated),
                 ..WaitForMessagesOutput::default()
             });
         }

@@ -148,6 +148,7 @@ impl Connector for Client {
                 remote_id: format!("message:{number}"),
                 url: None,
                 address: map(&json!({ "message": number })),
+                ..Receipt::default()
             })
         })
     }

@@ -14,6 +14,7 @@ crate::on_both! {
     what_is_out_of_scope_wakes_nobody
     a_filter_waits_for_what_fits
     a_change_is_told_too
+    a_wait_says_what_it_does_not_tell
     a_source_that_only_holds_imports_cannot_be_followed
 }
 
@@ -104,6 +105,50 @@ async fn a_change_is_told_too(on: On) {
     let input = json!({ "source": "*", "after": after, "timeout_ms": 0 });
     assert_eq!(told(&hub.ok(&by, "wait_for_messages", input).await), ["Good, at two then"]);
     hub.stop().await;
+}
+
+async fn a_wait_says_what_it_does_not_tell(on: On) {
+    let hub = archive(on).await;
+    let by = operator();
+    let after = cursor(&hub, &by).await;
+    let many: Vec<_> = (20..25).map(|n| message("2", n, n, "M", &format!("n{n}"))).collect();
+    add(&hub, "telegram", json!({ "messages": many })).await;
+    let input = json!({ "source": "*", "after": after, "limit": 3, "timeout_ms": 0 });
+    let page = hub.ok(&by, "wait_for_messages", input).await;
+    assert_eq!((&page["complete"], &page["truncated"]), (&false.into(), &true.into()));
+    let input = json!({ "source": "*", "after": page["cursor"], "timeout_ms": 0 });
+    let rest = hub.ok(&by, "wait_for_messages", input).await;
+    assert_eq!((&rest["complete"], &rest["truncated"]), (&true.into(), &false.into()));
+    let threads = hub.ok(&by, "wait_for_messages", json!({ "timeout_ms": 0 })).await;
+    assert!(threads.get("complete").is_none(), "{threads}");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn changes_that_another_hub_took_are_told() {
+    let here = archive(On::Postgres).await;
+    let there = here.beside();
+    let by = operator();
+    let call = here.hub.call(by, None, CancellationToken::new());
+    let uri: MessagesUri = "messages://*/*".parse().unwrap();
+    let mut follow = waystation_hub::chats::follow(&call, &uri).await.unwrap();
+    // What this hub was told when it started is over before anything changes.
+    let news = json!({ "messages": [message("1", 9, 9, "Antti", "news")] });
+    add(&there, "telegram", news).await;
+    assert_eq!(follow.next().await.unwrap()[0].messages.len(), 1);
+    let mut edited = message("1", 3, 2, "Antti", "Good, at two then");
+    edited["edited_at"] = "2025-01-13T14:00:00Z".into();
+    add(&there, "telegram", json!({ "edits": [{ "message": edited }] })).await;
+    let told = async |follow: &mut waystation_hub::chats::ChatFollow| {
+        let next = tokio::time::timeout(std::time::Duration::from_secs(30), follow.next());
+        next.await.expect("it is told").unwrap()[0].chat_id.clone()
+    };
+    assert_eq!(told(&mut follow).await, "1");
+    let taken_back = json!({ "chat_id": "2", "message_id": "1", "at": "2025-01-13T15:00:00Z" });
+    add(&there, "telegram", json!({ "deletions": [taken_back] })).await;
+    assert_eq!(told(&mut follow).await, "2");
+    there.stop().await;
+    here.stop().await;
 }
 
 async fn a_source_that_only_holds_imports_cannot_be_followed(on: On) {

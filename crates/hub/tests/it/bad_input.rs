@@ -99,6 +99,7 @@ fn sample(operation: &str, thread: &str) -> Value {
         "revoke_token" => json!({ "jti": "x" }),
         "list_chats" => json!({ "source": "imported" }),
         "add_messages" => json!({ "source": "imported", "facts": {} }),
+        "send_message" => json!({ "source": "imported", "chat": "1", "text": "x" }),
         "get_context" | "get_attachment" => json!({ "message_id": "msg_x" }),
         "add_link" => json!({ "service": "quiet" }),
         "check_link" | "remove_link" | "list_deliveries" | "test_link" => {

@@ -222,6 +222,13 @@ pub(crate) const MATRIX: &[Row] = &[
         input: |o| json!({ "message_id": o.chat_message }),
     },
     Row {
+        // No role sends by itself: the token says so.
+        operation: "send_message",
+        about: About::Chat,
+        roles: &[],
+        input: |o| json!({ "source": o.source, "chat": "canary", "text": "x" }),
+    },
+    Row {
         operation: "get_attachment",
         about: About::Chat,
         roles: SEERS,

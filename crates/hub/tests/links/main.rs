@@ -11,6 +11,7 @@ mod hooks;
 mod operations;
 mod past;
 mod secrets;
+mod sending;
 mod service;
 mod shared;
 mod streaming;

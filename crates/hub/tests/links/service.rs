@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use connector_api::toolkit::HttpClient;
 use connector_api::{
-    Account, Batch, BoxFuture, Capabilities, Connector, ConnectorError, ConnectorKind, FactsPage,
-    Field, HookReply, HookRequest, LinkSettings, Result, Sink,
+    Account, Arrived, Batch, BoxFuture, Capabilities, Connector, ConnectorError, ConnectorKind,
+    FactsPage, Field, HookReply, HookRequest, LinkSettings, Outbound, Result, Sent, Sink,
+    sent_facts,
 };
 use parking_lot::Mutex;
 use protocol::Timestamp;
-use protocol::chat::{ChatFact, Facts, HeldFact, MessageFact};
+use protocol::chat::{ChatFact, Facts, HeldFact, MessageFact, PersonFact};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,19 @@ pub(crate) enum Event {
     Batch(Box<Batch>, oneshot::Sender<bool>),
     /// The stream breaks.
     Break(ConnectorError),
+}
+
+/// What the service does with a message that is sent to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reaction {
+    /// It takes it, and its answer is lost.
+    TakeAndBreakOff,
+    /// It cannot be reached.
+    Away,
+    /// It asks for patience, for so many seconds.
+    Limit(u64),
+    /// It says no.
+    Refuse,
 }
 
 /// The service, as a test sees it.
@@ -47,12 +61,23 @@ pub(crate) struct Service {
     pub(crate) history_allowed: AtomicI64,
     pub(crate) page_size: usize,
     now_ms: AtomicI64,
+    /// What it does with the next messages; then it takes them.
+    pub(crate) reactions: Mutex<VecDeque<Reaction>>,
+    /// The messages that it has taken.
+    pub(crate) taken: Mutex<Vec<Outbound>>,
+    /// How often somebody tried.
+    pub(crate) tries: AtomicI64,
 }
 
 impl Service {
     /// A service that streams, and gives neither a list of chats nor their past.
     pub(crate) fn streaming() -> Arc<Self> {
         Self::that_can(Capabilities { stream: true, ..Capabilities::default() })
+    }
+
+    /// A service that streams and takes messages.
+    pub(crate) fn sending() -> Arc<Self> {
+        Self::that_can(Capabilities { stream: true, send: true, ..Capabilities::default() })
     }
 
     /// A service that also lists its chats and gives their past.
@@ -82,6 +107,9 @@ impl Service {
             history_allowed: AtomicI64::new(i64::MAX),
             page_size: 3,
             now_ms: AtomicI64::new(1_771_329_600_000),
+            reactions: Mutex::default(),
+            taken: Mutex::default(),
+            tries: AtomicI64::new(0),
         })
     }
 
@@ -95,6 +123,16 @@ impl Service {
     pub(crate) async fn report(&self, facts: Facts, cursor: Option<&str>) -> bool {
         let (answer, taken) = oneshot::channel();
         let batch = Batch { facts, cursor: cursor.map(str::to_owned), ..Batch::default() };
+        self.happen.send(Event::Batch(Box::new(batch), answer)).await.unwrap();
+        taken.await.unwrap_or(false)
+    }
+
+    /// The service says by itself that a message of ours arrived.
+    pub(crate) async fn report_arrived(&self, mark: &str, message_id: &str) -> bool {
+        let (answer, taken) = oneshot::channel();
+        let at = self.now();
+        let arrived = vec![Arrived { mark: mark.to_owned(), remote_id: message_id.to_owned(), at }];
+        let batch = Batch { arrived, ..Batch::default() };
         self.happen.send(Event::Batch(Box::new(batch), answer)).await.unwrap();
         taken.await.unwrap_or(false)
     }
@@ -260,6 +298,46 @@ impl Connector for Client {
             }
             Ok(service.page(chat_id, from.as_deref()))
         })
+    }
+
+    fn send<'a>(&'a self, message: &'a Outbound) -> BoxFuture<'a, Result<Sent>> {
+        Box::pin(async move {
+            let service = &self.service;
+            service.tries.fetch_add(1, Ordering::SeqCst);
+            let reaction = service.reactions.lock().pop_front();
+            match reaction {
+                Some(Reaction::Away) => {
+                    return Err(ConnectorError::NotReached { reason: "no route".to_owned() });
+                }
+                Some(Reaction::Limit(seconds)) => {
+                    let retry_after = std::time::Duration::from_secs(seconds);
+                    return Err(ConnectorError::RateLimited { retry_after });
+                }
+                Some(Reaction::Refuse) => {
+                    return Err(ConnectorError::Refused { reason: "they left".to_owned() });
+                }
+                Some(Reaction::TakeAndBreakOff) | None => {}
+            }
+            let mut taken = service.taken.lock();
+            taken.push(message.clone());
+            if reaction.is_some() {
+                return Err(ConnectorError::Unreachable { reason: "it broke off".to_owned() });
+            }
+            let message_id = format!("sent{}", taken.len());
+            let own = PersonFact {
+                person_id: "me".to_owned(),
+                name: Some("Me".to_owned()),
+                is_self: true,
+                ..PersonFact::default()
+            };
+            let at = service.now();
+            let facts = sent_facts(message, &message_id, at, own);
+            Ok(Sent { message_id, at, facts })
+        })
+    }
+
+    fn chat_units_max(&self) -> Option<usize> {
+        self.service.capabilities.lock().send.then_some(40)
     }
 
     fn receive(&self, request: &HookRequest, _: Timestamp) -> Result<HookReply> {

@@ -123,6 +123,7 @@ fn receipt(number: usize) -> Receipt {
         remote_id: format!("comment:{number}"),
         url: Some(format!("https://example.org/{number}")),
         address,
+        ..Receipt::default()
     }
 }
 

@@ -60,8 +60,16 @@ pub const TELEGRAM_CHATS_WATCHED_MAX: usize = 10_000;
 pub const TELEGRAM_FILE_BYTES_MAX: usize = 20 * 1024 * 1024;
 /// How long the download of a file may take.
 pub const TELEGRAM_FILE_TIMEOUT: Duration = Duration::from_mins(2);
+/// The text of a message that somebody asks to be sent.
+pub const SEND_TEXT_BYTES_MAX: usize = 16 * 1024;
 /// The text of a message that a bot sends.
 pub const TELEGRAM_TEXT_CHARS_MAX: usize = 4_096;
+/// Messages that a bot sends to one chat in a second, to one group in a minute, and in all in a second.
+pub const TELEGRAM_PER_CHAT_SECOND: u32 = 1;
+/// See above: a group takes fewer.
+pub const TELEGRAM_PER_GROUP_MINUTE: u32 = 20;
+/// See above: all chats together.
+pub const TELEGRAM_PER_SECOND: u32 = 30;
 /// A message of a sort this hub does not know, as far as it is kept whole.
 pub const TELEGRAM_UNKNOWN_BYTES_MAX: usize = 4_096;
 /// Messages of a Telegram export that are handed over at once.
@@ -93,6 +101,11 @@ pub const SIGNAL_REVISIONS_MAX: usize = 10_000;
 /// How long a story lives, in seconds.
 pub const SIGNAL_STORY_SECONDS: i64 = 24 * 3600;
 
+/// A text that is sent over Signal; longer ones become files there.
+pub const SIGNAL_TEXT_UNITS_MAX: usize = 2_000;
+
+/// Messages that WhatsApp takes of a number in a second.
+pub const WHATSAPP_PER_SECOND: u32 = 80;
 /// A text that WhatsApp sends.
 pub const WHATSAPP_TEXT_CHARS_MAX: usize = 4_096;
 /// What WhatsApp asks to be repeated when it makes sure of a webhook.

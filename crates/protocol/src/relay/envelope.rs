@@ -19,6 +19,11 @@ pub mod channel {
     /// The hub itself, its agents and its people.
     pub const INTERNAL: &str = "internal";
 
+    /// A plain webhook.
+    pub const WEBHOOK: &str = "webhook";
+
+    /// Services whose links offer no chats.
+    pub const WITHOUT_CHATS: [&str; 4] = [GITHUB, SENTRY, OPENPROJECT, WEBHOOK];
     /// Those of the specification.
     pub const ALL: [&str; 5] = [SLACK, GITHUB, SENTRY, OPENPROJECT, INTERNAL];
 }

@@ -2,7 +2,7 @@
 
 use protocol::OutboxId;
 use protocol::relay::{Action, OutboxState};
-use waystation_store::{NewLink, NewOutboxRow, OutboxFilter, OutboxRow};
+use waystation_store::{ChatSendRow, NewLink, NewOutboxRow, OutboxFilter, OutboxRow, Tx};
 
 use crate::place::{Place, WORKSPACE, at, on_both, unique};
 
@@ -141,6 +141,27 @@ async fn what_we_posted_is_remembered_once(place: Place) {
     assert!(place.write(move |tx| tx.is_posted(link, "issuecomment:1")).await);
     assert!(!place.write(move |tx| tx.is_posted(link, "issuecomment:2")).await);
     assert!(!place.write(move |tx| tx.is_posted(link + 1, "issuecomment:1")).await);
+    // And to which action it belongs.
+    let posted = place.write(move |tx| tx.posted_of(7)).await;
+    assert_eq!(posted, [("issuecomment:1".to_owned(), at(1))]);
+    assert!(place.write(move |tx| tx.posted_of(8)).await.is_empty());
+    place.close().await;
+}
+
+async fn what_was_asked_with_a_key_is_kept_and_stays_the_first(place: Place) {
+    let id = OutboxId::new(at(1), unique());
+    let first = ChatSendRow { asked: vec![1; 32], proposal: None, outbox: Some(id) };
+    let second = ChatSendRow { asked: vec![2; 32], proposal: None, outbox: None };
+    let kept = first.clone();
+    assert!(place.write(move |tx| tx.insert_chat_send((WORKSPACE, "a", "k"), &first, at(1))).await);
+    let again = move |tx: &mut Tx<'_>| tx.insert_chat_send((WORKSPACE, "a", "k"), &second, at(2));
+    assert!(!place.write(again).await);
+    assert_eq!(place.write(|tx| tx.chat_send(WORKSPACE, "a", "k")).await, Some(kept));
+    for (workspace, agent, key) in
+        [("wk_other", "a", "k"), (WORKSPACE, "b", "k"), (WORKSPACE, "a", "l")]
+    {
+        assert_eq!(place.write(move |tx| tx.chat_send(workspace, agent, key)).await, None);
+    }
     place.close().await;
 }
 
@@ -149,4 +170,5 @@ on_both! {
     what_a_sender_left_behind_is_taken_over_under_another_name
     actions_are_listed_and_counted_by_what_became_of_them
     what_we_posted_is_remembered_once
+    what_was_asked_with_a_key_is_kept_and_stays_the_first
 }

@@ -53,6 +53,8 @@ struct Inner {
     silent_for_a_day: BTreeSet<String>,
     failures: VecDeque<(StatusCode, Value)>,
     sent: Vec<Value>,
+    /// Messages that are taken and answered with nothing of use.
+    lost: usize,
 }
 
 impl State {
@@ -103,6 +105,11 @@ impl FakeWhatsApp {
     pub fn fail_next(&self, status: u16, error: Value) {
         let status = StatusCode::from_u16(status).expect("a status of HTTP");
         self.state.lock().failures.push_back((status, error));
+    }
+
+    /// Takes the next message, and its answer is lost on the way.
+    pub fn lose_next_answer(&self) {
+        self.state.lock().lost += 1;
     }
 
     /// The bodies of the messages it was asked to send.
@@ -261,6 +268,10 @@ async fn messages(
     }
     state.sent.push(body);
     let message_id = format!("wamid.sent{}", state.sent.len());
+    if state.lost > 0 {
+        state.lost -= 1;
+        return (StatusCode::BAD_GATEWAY, "<html>not the Graph API</html>").into_response();
+    }
     Json(json!({ "messaging_product": "whatsapp", "contacts": [{ "input": to, "wa_id": to }],
         "messages": [{ "id": message_id, "message_status": "accepted" }] }))
     .into_response()

@@ -117,3 +117,21 @@ pub(crate) enum DayOrderArg {
 fn services() -> PossibleValuesParser {
     PossibleValuesParser::new(connectors::ALL.iter().map(|kind| kind.service()))
 }
+
+/// What is sent, and where.
+#[derive(Debug, Args)]
+pub(crate) struct SendArgs {
+    /// The source, such as telegram; `waystation chats` lists them.
+    pub(crate) source: String,
+    /// The chat, by its id or name.
+    pub(crate) chat: String,
+    /// The text, or - to read it from stdin.
+    #[arg(default_value = "-", allow_hyphen_values = true)]
+    pub(crate) text: String,
+    /// The message it answers.
+    #[arg(long)]
+    pub(crate) reply_to: Option<String>,
+    /// A key that makes a retry safe.
+    #[arg(long)]
+    pub(crate) key: Option<String>,
+}

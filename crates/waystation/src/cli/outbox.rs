@@ -25,6 +25,9 @@ pub(crate) enum OutboxCommand {
         /// The actions.
         #[arg(required = true)]
         ids: Vec<String>,
+        /// You have looked at the service and it did not arrive: it is sent again without asking.
+        #[arg(long)]
+        not_arrived: bool,
     },
     /// Take an action back before it leaves.
     Cancel {

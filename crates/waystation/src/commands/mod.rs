@@ -21,6 +21,7 @@ mod redact;
 mod reference;
 mod review;
 mod run;
+mod send;
 mod settings;
 mod shell;
 mod tail;
@@ -97,6 +98,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Doctor(args) => return doctor::run(&place, &global, &args).await,
         Command::Agents(args) => agents::run(&place, &global, args).await?,
         Command::Approvals(args) => approvals::run(&place, &global, args).await?,
+        Command::Send(args) => send::run(&place, &global, args).await?,
         Command::Outbox(args) => outbox::run(&place, &global, args).await?,
         Command::Work(args) => work::run(&place, &global, args).await?,
         Command::Docs(DocsArgs { command: Some(command), .. }) => {

@@ -20,10 +20,13 @@ pub(crate) async fn run(place: &Place, global: &Global, args: OutboxArgs) -> Res
         None => list(&mut hub, global, args.list).await,
         Some(OutboxCommand::List(args)) => list(&mut hub, global, args).await,
         Some(OutboxCommand::Show { id }) => show(&mut hub, global, &id).await,
-        Some(OutboxCommand::Redrive { ids }) => {
-            each(&mut hub, global, "redrive_outbox", &ids).await
+        Some(OutboxCommand::Redrive { ids, not_arrived }) => {
+            let more = if not_arrived { json!({ "not_arrived": true }) } else { json!({}) };
+            each(&mut hub, global, "redrive_outbox", &ids, &more).await
         }
-        Some(OutboxCommand::Cancel { ids }) => each(&mut hub, global, "cancel_outbox", &ids).await,
+        Some(OutboxCommand::Cancel { ids }) => {
+            each(&mut hub, global, "cancel_outbox", &ids, &json!({})).await
+        }
     }
 }
 
@@ -62,9 +65,14 @@ async fn each(
     global: &Global,
     operation: &'static str,
     ids: &[String],
+    more: &Value,
 ) -> Result<()> {
     for id in ids {
-        let called = hub.call(operation, &json!({ "outbox_id": id })).await;
+        let mut input = json!({ "outbox_id": id });
+        if let (Some(input), Some(more)) = (input.as_object_mut(), more.as_object()) {
+            input.extend(more.clone());
+        }
+        let called = hub.call(operation, &input).await;
         let called = called.map_err(failure::of_client)?;
         output::answer(global.json, &called.answer, &called.brief)?;
     }

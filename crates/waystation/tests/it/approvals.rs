@@ -14,10 +14,10 @@ const PASSPHRASE: &str = "correct horse battery";
 const ISSUE: &str = "https://ghes.invalid/acme/shop/issues/12";
 
 /// A person in front of a shell.
-struct Person(Terminal);
+pub(crate) struct Person(Terminal);
 
 impl Person {
-    fn sits_down(home: &Home) -> Self {
+    pub(crate) fn sits_down(home: &Home) -> Self {
         let shell = Path::new("/bin/bash");
         let mut command = home.command_of(shell, &["--norc", "--noprofile", "-i"]);
         command.env("PS1", "READY> ").env("TERM", "dumb");
@@ -27,7 +27,7 @@ impl Person {
     }
 
     /// Types a command of ours at the prompt; answers where its output begins.
-    fn types(&self, words: &str) -> usize {
+    pub(crate) fn types(&self, words: &str) -> usize {
         self.types_line(&format!("{PROGRAM} {words}"))
     }
 
@@ -37,12 +37,12 @@ impl Person {
         from
     }
 
-    fn sees(&self, text: &str, from: usize) {
+    pub(crate) fn sees(&self, text: &str, from: usize) {
         let shown = self.0.shows(text.as_bytes(), from, PATIENCE);
         assert!(shown, "{text:?} did not appear: {}", self.seen(from));
     }
 
-    fn seen(&self, from: usize) -> String {
+    pub(crate) fn seen(&self, from: usize) -> String {
         let output = self.0.output();
         String::from_utf8_lossy(output.get(from..).unwrap_or_default()).into_owned()
     }
@@ -52,7 +52,7 @@ impl Person {
     }
 
     /// Sets the passphrase for the first time.
-    fn chooses(&self) {
+    pub(crate) fn chooses(&self) {
         let from = self.types("approvals passphrase");
         self.sees("The new passphrase: ", from);
         self.presses(PASSPHRASE);
@@ -63,7 +63,7 @@ impl Person {
     }
 
     /// Runs a command that asks for the passphrase, and gives it.
-    fn decides(&self, words: &str) -> String {
+    pub(crate) fn decides(&self, words: &str) -> String {
         let from = self.types(words);
         self.sees("Passphrase for deciding: ", from);
         self.presses(PASSPHRASE);

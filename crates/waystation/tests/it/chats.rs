@@ -115,3 +115,41 @@ fn kills_while_the_past_is_read_lose_and_double_nothing() {
     assert!(!home.log().contains(BOT_TOKEN) && !home.log().contains(APP_TOKEN));
     assert_eq!(up.stop(), 0);
 }
+
+#[test]
+fn a_tracker_that_is_linked_is_no_source_of_chats() {
+    let home = Home::generous();
+    let up = home.up();
+    let operator = up.client(&home.token("human", "operator"));
+    for service in ["github", "sentry", "openproject", "webhook", "slack"] {
+        let link = json!({ "service": service, "unchecked": true, "settings": settings(service) });
+        operator.ok("POST", "/v1/links", &link);
+    }
+    assert_eq!(operator.get("/v1/links")["links"].as_array().unwrap().len(), 5);
+    let sources = operator.get("/v1/sources");
+    let ids: Vec<&Value> =
+        sources["sources"].as_array().unwrap().iter().map(|s| &s["id"]).collect();
+    assert_eq!(ids, ["slack"], "{sources}");
+    assert_eq!(sources["sources"][0]["name"], "Slack");
+    for field in ["complete", "truncated"] {
+        assert!(sources[field].is_boolean(), "{field}: {sources}");
+    }
+    let refused = operator.json("GET", "/v1/sources/github/chats", &Value::Null);
+    assert_eq!(refused.json()["error"]["code"], "SOURCE_NOT_FOUND");
+    assert_eq!(refused.json()["error"]["message"], "Source 'github' not found");
+    assert_eq!(up.stop(), 0);
+}
+
+/// What a link asks for; none of it reaches anybody.
+fn settings(service: &str) -> Value {
+    let base = "https://127.0.0.1:9";
+    match service {
+        "github" | "openproject" => json!({ "webhook_secret": "s", "base_url": base }),
+        "sentry" => json!({ "client_secret": "s", "base_url": base }),
+        "webhook" => json!({
+            "url": base, "private_host": "127.0.0.1",
+            "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        }),
+        _ => json!({ "bot_token": "xoxb-1", "base_url": base }),
+    }
+}

@@ -43,6 +43,7 @@ mod rest;
 mod review;
 mod run;
 mod secrets;
+mod sending;
 mod session_layers;
 mod signals;
 mod stand_in;

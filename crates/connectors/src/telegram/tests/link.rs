@@ -81,7 +81,7 @@ async fn what_is_no_bot_api_is_unreachable_or_no_protocol() {
     telegram.fail_next("getMe", Failure::Status(200));
     assert!(matches!(link.check().await, Err(ConnectorError::Protocol { .. })));
     let gone = linked("http://127.0.0.1:9", &[]);
-    assert!(matches!(gone.check().await, Err(ConnectorError::Unreachable { .. })));
+    assert!(matches!(gone.check().await, Err(ConnectorError::NotReached { .. })));
 }
 
 #[tokio::test]
@@ -93,12 +93,13 @@ async fn a_message_is_sent_as_a_reply_in_its_topic() {
         text: "done".to_owned(),
         reply_to: Some("10".to_owned()),
         topic: Some("4".to_owned()),
+        ..Outbound::default()
     };
     let sent = link.send(&message).await.unwrap();
     assert_eq!(sent.message_id, "501");
     let expected = json!({
         "chat_id": -1_001_234_567_890_i64, "text": "done", "message_thread_id": 4,
-        "reply_parameters": { "message_id": 10 },
+        "reply_parameters": { "message_id": 10 }, "link_preview_options": { "is_disabled": true },
     });
     assert_eq!(telegram.called("sendMessage", 1).await, expected);
 }
@@ -111,7 +112,7 @@ async fn ids_of_a_small_group_are_unmarked_for_telegram() {
         chat_id: "-555".to_owned(),
         text: "hi".to_owned(),
         reply_to: Some("g35".to_owned()),
-        topic: None,
+        ..Outbound::default()
     };
     assert_eq!(link.send(&message).await.unwrap().message_id, "g501");
     let said = telegram.called("sendMessage", 1).await;

@@ -65,10 +65,11 @@ pub(super) fn asking_of<'a>(
 ) -> Result<&'a Asking> {
     let (row, action) = (proposal.row(), proposal.action());
     let link = tx.link(&row.workspace, &action.link)?;
+    let place = policy::place(action);
     let wanted = Wanted {
         link: &action.link,
         channel: link.as_ref().map_or("", |link| link.service.as_str()),
-        place: &action.place,
+        place: &place,
         agent: &row.agent,
     };
     Ok(policy::verdict(&means.hub.settings.relay.approvals, wanted, true).1)
@@ -343,6 +344,11 @@ pub(super) fn approvers(row: &ProposalRow, asking: &Asking) -> Vec<String> {
         approvers.extend(asking.escalate_to.iter().cloned());
     }
     approvers
+}
+
+/// What left in the end, of a proposal.
+pub(crate) fn left_of(row: &ProposalRow) -> Option<OutboxId> {
+    AskedAt::of(row).outbox
 }
 
 /// Notes what left in the end.

@@ -6,7 +6,7 @@ use protocol::{OutboxId, ProposalId, Timestamp, Trust, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, json};
-use store::{ProposalRow, Tx};
+use store::{ProposalRow, ThreadRow, Tx};
 
 use super::ask::{self, AskedAt};
 use super::key::Means;
@@ -87,7 +87,10 @@ pub(super) fn decide(
     let found = tx.proposal(deciding.id)?.filter(|row| row.workspace == decider.workspace);
     let thread_row = found.ok_or(MISSING)?.thread_row;
     // The thread before the proposal, as everywhere: nobody waits for each other.
-    let mut thread = tx.lock_thread_by_row(thread_row)?.ok_or(MISSING)?;
+    let thread = tx.lock_thread_by_row(thread_row)?;
+    if thread.is_none() && tx.chat(thread_row)?.is_none() {
+        return Err(MISSING);
+    }
     let mut proposal = Proposal::of(tx.lock_proposal(deciding.id)?.ok_or(MISSING)?)?;
     authorise(tx, means, &proposal, decider)?;
     check_comment(deciding)?;
@@ -112,6 +115,31 @@ pub(super) fn decide(
     ask::lock(tx, means, &mut proposal, deciding.now)?;
     proposal.row_mut().remind = None;
     tx.update_proposal(proposal.row())?;
+    // A chat is what was said there; a decision is none of it.
+    if let Some(mut thread) = thread {
+        let seq = say(tx, &mut thread, &proposal, decider, deciding.now)?;
+        seam::unpark(tx, proposal.row(), deciding.now)?;
+        if proposal.row().state == ProposalState::Returned {
+            seam::give_back(tx, &means.hub, proposal.row(), seq, deciding.now)?;
+        }
+    }
+    let output = output(proposal.row(), true);
+    let detail = json!({
+        "decision": output.state, "version": output.version, "via": output.decided_via,
+        "by": output.decided_by, "place": proposal.action().place,
+        "action_hash": proposal.action().hash().to_hex(),
+    });
+    Ok(Change::of(deciding.id.to_string(), output).with_detail(detail.to_string()))
+}
+
+/// The thread says what was decided; answers the number of that message.
+fn say(
+    tx: &mut Tx<'_>,
+    thread: &mut ThreadRow,
+    proposal: &Proposal,
+    decider: &Decider,
+    now: Timestamp,
+) -> Result<i64> {
     // A human spoke: whatever the loop guard counted is forgotten.
     (thread.agent_turns, thread.paused, thread.last_speaker) = (0, None, None);
     let envelope = envelope(proposal.row(), proposal.action(), decider);
@@ -123,18 +151,7 @@ pub(super) fn decide(
         reply_to: None,
         idempotency: None,
     };
-    let appended = append::append(tx, &mut thread, &new, deciding.now)?;
-    seam::unpark(tx, proposal.row(), deciding.now)?;
-    if proposal.row().state == ProposalState::Returned {
-        seam::give_back(tx, &means.hub, proposal.row(), appended.seq, deciding.now)?;
-    }
-    let output = output(proposal.row(), true);
-    let detail = json!({
-        "decision": output.state, "version": output.version, "via": output.decided_via,
-        "by": output.decided_by, "place": proposal.action().place,
-        "action_hash": proposal.action().hash().to_hex(),
-    });
-    Ok(Change::of(deciding.id.to_string(), output).with_detail(detail.to_string()))
+    Ok(append::append(tx, thread, &new, now)?.seq)
 }
 
 /// Whether this human may decide about this proposal.

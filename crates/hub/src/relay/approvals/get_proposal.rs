@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::decide::MISSING;
+use super::sight;
 use super::view::{ProposalView, StepView};
 use crate::call::Call;
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
 use crate::relay::TOOLSET;
-use crate::threads::rules;
 
 /// Look at one proposal: what would be sent where, why, every draft and what humans said about it.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -44,7 +44,7 @@ impl Operation for GetProposal {
         call.read(move |tx| {
             let row = tx.proposal(id)?.filter(|row| row.workspace == caller.workspace_id);
             let row = row.ok_or(MISSING)?;
-            rules::enter(tx, row.thread_id, &caller, "read")?;
+            sight::enter(tx, &row, &caller, "read")?;
             let steps = tx.proposal_steps(row.row, limits::approvals::PROPOSAL_STEPS_MAX)?;
             let steps = steps.into_iter().map(StepView::of).collect();
             Ok(GetProposalOutput { proposal: ProposalView::of(row)?, steps })

@@ -1,5 +1,9 @@
 //! Which actions need a human. The first rule that fits decides; where none does, a human is asked.
 
+use connector_api::ChatPlace;
+use protocol::chat::uri::MessagesUri;
+use protocol::relay::Action;
+
 use crate::relay::settings::{ApprovalRule, ApprovalSettings, Asking, Verdict};
 
 /// What a rule looks at.
@@ -13,6 +17,14 @@ pub struct Wanted<'a> {
     pub place: &'a str,
     /// Who wants it.
     pub agent: &'a str,
+}
+
+/// Where an action goes, as rules name it. A chat is named by its address: its name is a stranger's.
+pub(crate) fn place(action: &Action) -> String {
+    match ChatPlace::read(&action.address) {
+        Some(chat) => MessagesUri::of_chat(&*action.link, &*chat.chat_id).to_string(),
+        None => action.place.clone(),
+    }
 }
 
 /// What becomes of an action, and how people are asked about it. `holds_external` says whether its

@@ -9,13 +9,12 @@ use super::ask;
 use super::decide::MISSING;
 use super::key;
 use super::life::Proposal;
-use super::submit;
+use super::{sight, submit};
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::relay::TOOLSET;
 use crate::relay::cite::{self, Leans};
-use crate::threads::rules;
 
 /// Write another draft of a proposal of yours, such as after a human sent it back with a remark. It takes
 /// the place of the draft before, and a human is asked anew.
@@ -69,7 +68,7 @@ impl Operation for ReviseProposal {
             .write(move |tx| {
                 let row = tx.lock_proposal(id)?;
                 let row = row.filter(|row| row.workspace == caller.workspace_id).ok_or(MISSING)?;
-                rules::enter(tx, row.thread_id, &caller, "change")?;
+                sight::enter(tx, &row, &caller, "change")?;
                 if row.agent != caller.agent_id && !caller.role.has_authority() {
                     return Err(Error::InsufficientAuthority(
                         "only the agent that made a proposal, an operator or an orchestrator may \

@@ -1,8 +1,8 @@
 //! An action that an agent wants: it leaves if a rule allows it, waits for a human, or is refused.
 
 use protocol::relay::{Action, Citation, ProposalState, ProposalStep, visible};
-use protocol::{OutboxId, ProposalId, TaskId, Timestamp, Trust, limits};
-use store::{ProposalRow, ThreadRow, Tx};
+use protocol::{OutboxId, ProposalId, TaskId, ThreadId, Timestamp, Trust, limits};
+use store::{LinkRow, ProposalRow, ThreadRow, Tx};
 
 use super::draft::ActionDraft;
 use super::key::Means;
@@ -60,34 +60,75 @@ pub fn submit(tx: &mut Tx<'_>, means: &Means, new: &SubmittedAction<'_>) -> Resu
         text,
         citations,
     };
-    let wanted = Wanted {
-        link: &action.link,
-        channel: &target.link.service,
-        place: &action.place,
-        agent: new.agent,
-    };
     // Whoever has met strangers could open a thread of its own to say there what they want.
     let holds_external = tx.thread_holds(new.thread.row, Trust::External)?
         || tx.has_met_strangers(&new.thread.workspace, &new.thread.created_by)?;
+    let leave = Leave {
+        workspace: &new.thread.workspace,
+        thread_row: new.thread.row,
+        thread_id: new.thread.id,
+        task: new.task,
+        work: new.work,
+        agent: new.agent,
+        link: &target.link,
+        action: &action,
+        why: new.why,
+        holds_external,
+        is_human: false,
+        now: new.now,
+    };
+    settle(tx, means, &leave)
+}
+
+/// Something that would leave, and what it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Leave<'a> {
+    pub(crate) workspace: &'a str,
+    /// The thread or chat it belongs to.
+    pub(crate) thread_row: i64,
+    pub(crate) thread_id: ThreadId,
+    pub(crate) task: TaskId,
+    pub(crate) work: Option<i64>,
+    pub(crate) agent: &'a str,
+    pub(crate) link: &'a LinkRow,
+    pub(crate) action: &'a Action,
+    pub(crate) why: &'a str,
+    /// Whether text from outside may have caused it.
+    pub(crate) holds_external: bool,
+    /// Whether a human wants it, who has proved to be one: nobody else is asked.
+    pub(crate) is_human: bool,
+    pub(crate) now: Timestamp,
+}
+
+/// Policy says whether something leaves or waits for a human.
+pub(crate) fn settle(tx: &mut Tx<'_>, means: &Means, leave: &Leave<'_>) -> Result<Submitted> {
+    let (hub, action) = (&*means.hub, leave.action);
+    let place = policy::place(action);
+    let wanted = Wanted {
+        link: &action.link,
+        channel: &leave.link.service,
+        place: &place,
+        agent: leave.agent,
+    };
     let settings = &hub.settings.relay.approvals;
-    match policy::verdict(settings, wanted, holds_external) {
-        (Verdict::Ask, asking) => propose(tx, means, new, &action, asking),
+    match policy::verdict(settings, wanted, leave.holds_external) {
+        (Verdict::Ask, asking) if !leave.is_human => propose(tx, means, leave, asking),
         (Verdict::Deny, _) => Err(Error::InsufficientAuthority(format!(
             "a rule of the operator's forbids this: nothing of {} may leave for {}",
-            new.agent, action.place
+            leave.agent, action.place
         ))),
-        (Verdict::Allow, _) => {
+        (Verdict::Allow | Verdict::Ask, _) => {
             let leaving = Leaving {
-                workspace: &new.thread.workspace,
-                link_row: target.link.row,
-                action: &action,
-                thread_row: Some(new.thread.row),
-                task: Some(new.task),
-                agent: new.agent,
+                workspace: leave.workspace,
+                link_row: leave.link.row,
+                action,
+                thread_row: Some(leave.thread_row),
+                task: Some(leave.task),
+                agent: leave.agent,
                 proposal: None,
                 buttons: None,
                 replaces: None,
-                now: new.now,
+                now: leave.now,
             };
             Ok(Submitted::Queued(seam::enqueue(tx, hub, &leaving)?))
         }
@@ -107,16 +148,11 @@ fn cited(tx: &mut Tx<'_>, new: &SubmittedAction<'_>, text: &str) -> Result<Vec<C
     cite::citations(tx, &new.thread.workspace, text, leans)
 }
 
-fn propose(
-    tx: &mut Tx<'_>,
-    means: &Means,
-    new: &SubmittedAction<'_>,
-    action: &Action,
-    asking: &Asking,
-) -> Result<Submitted> {
+fn propose(tx: &mut Tx<'_>, means: &Means, new: &Leave<'_>, asking: &Asking) -> Result<Submitted> {
+    let action = new.action;
     let hash = action.hash();
     // Whoever asks twice for the same is answered with what waits already.
-    if let Some(known) = tx.open_proposal_like(new.thread.row, new.agent, &hash.0)? {
+    if let Some(known) = tx.open_proposal_like(new.thread_row, new.agent, &hash.0)? {
         return Ok(Submitted::Proposed(known.id));
     }
     let id = ProposalId(fresh_uid(&*means.hub.entropy(), new.now));
@@ -124,9 +160,9 @@ fn propose(
     let mut row = ProposalRow {
         row: 0,
         id,
-        workspace: new.thread.workspace.clone(),
-        thread_row: new.thread.row,
-        thread_id: new.thread.id,
+        workspace: new.workspace.to_owned(),
+        thread_row: new.thread_row,
+        thread_id: new.thread_id,
         task: new.task,
         work: new.work,
         agent: new.agent.to_owned(),
@@ -158,7 +194,7 @@ pub(super) fn expiry(asking: &Asking, now: Timestamp) -> Timestamp {
     Timestamp::from_ms(now.as_ms().saturating_add(asking.expires_ms))
 }
 
-pub(super) fn check_why(why: &str) -> Result<()> {
+pub(crate) fn check_why(why: &str) -> Result<()> {
     let most = limits::approvals::PROPOSAL_WHY_BYTES_MAX;
     if why.len() > most {
         return Err(Error::invalid("why", format_args!("may have at most {most} bytes")));

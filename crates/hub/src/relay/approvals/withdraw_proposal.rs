@@ -9,11 +9,11 @@ use super::ask;
 use super::decide::MISSING;
 use super::key;
 use super::life::Proposal;
+use super::sight;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::relay::TOOLSET;
-use crate::threads::rules;
 
 /// Take back a proposal of yours about which nobody has decided; an operator or orchestrator may take
 /// back any.
@@ -55,7 +55,7 @@ impl Operation for WithdrawProposal {
             .write(move |tx| {
                 let row = tx.lock_proposal(id)?;
                 let row = row.filter(|row| row.workspace == caller.workspace_id).ok_or(MISSING)?;
-                rules::enter(tx, row.thread_id, &caller, "change")?;
+                sight::enter(tx, &row, &caller, "change")?;
                 if row.agent != caller.agent_id && !caller.role.has_authority() {
                     return Err(Error::InsufficientAuthority(
                         "only the agent that made a proposal, an operator or an orchestrator may \

@@ -274,7 +274,7 @@ impl Draft {
         if said(&before) == said(&now) {
             return Ok(Some(found));
         }
-        Err(Error::IdempotencyConflict { seq: found.seq })
+        Err(Error::IdempotencyConflict { seq: Some(found.seq) })
     }
 
     fn key(&self) -> i64 {

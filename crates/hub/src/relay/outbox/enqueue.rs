@@ -1,6 +1,6 @@
 //! The one way into the outbox. What stands there leaves; nothing else does.
 
-use connector_api::Buttons;
+use connector_api::{Buttons, ChatPlace};
 use protocol::relay::{Action, ProposalState};
 use protocol::{OutboxId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,10 @@ pub enum Replaces {
 /// The place whose order is kept: one conversation at a service. What goes elsewhere is not kept waiting
 /// by a place that does not answer.
 pub fn destination(action: &Action) -> String {
+    // Whatever a message in a chat answers, it comes after those before it.
+    if let Some(place) = ChatPlace::read(&action.address) {
+        return format!("{} chat {}", action.link, place.chat_id);
+    }
     // The map is sorted by its keys, so equal addresses print alike.
     format!("{} {}", action.link, Value::Object(action.address.clone()))
 }

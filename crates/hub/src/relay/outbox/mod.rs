@@ -3,6 +3,7 @@
 mod breaker;
 mod cancel_outbox;
 mod enqueue;
+mod heard;
 mod list_outbox;
 mod pace;
 mod patience;
@@ -19,6 +20,7 @@ pub use list_outbox::ListOutbox;
 pub use redrive_outbox::RedriveOutbox;
 pub use view::{OutboxView, StoredReceipt, receipts};
 
+pub(crate) use heard::heard;
 pub(crate) use send::send;
 pub(crate) use state::Outbox;
 

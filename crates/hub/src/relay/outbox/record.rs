@@ -12,6 +12,8 @@ use store::{OutboxRow, Tx};
 use super::view::{self, StoredReceipt};
 use crate::audit::Commitment;
 use crate::call::{Change, Identity};
+use crate::chats::take;
+use crate::clock::{Entropy, fresh_uid};
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 
@@ -24,7 +26,7 @@ pub(super) enum Step {
     /// A request is about to go out.
     Sending,
     /// A part has arrived, or was found.
-    Arrived { index: i64, receipt: Receipt, is_last: bool },
+    Arrived { index: i64, receipt: Box<Receipt>, is_last: bool },
     /// It waits until then. Whether a request may have gone out is part of it.
     Wait { due: Timestamp, reason: String, answer: Option<String>, open: Open },
     /// It is not known to have gone out after all, and is tried again now.
@@ -59,32 +61,54 @@ pub(super) async fn record(
     let (id, holder, now) = (row.id, row.holder.clone(), hub.now());
     let entropy = hub.entropy();
     let actor = row.agent.clone();
-    let recorded = hub
+    let (recorded, threads) = hub
         .store
         .write(move |tx| {
-            let Some(mut row) = tx.lock_outbox(id)? else { return Ok(None) };
+            let mut threads = Vec::new();
+            let Some(mut row) = tx.lock_outbox(id)? else { return Ok((None, threads)) };
             let is_ours = row.state == OutboxState::Sending && row.holder == holder;
             if let Step::Arrived { receipt, .. } = &step {
                 // It is ours at the service, whoever sends from now on.
                 let place = (row.row, row.thread_row);
                 tx.insert_posted(row.link_row, &receipt.remote_id, place, now)?;
+                threads = archive(tx, &row, receipt, now, &*entropy)?;
             }
             if !is_ours {
-                return Ok(None);
+                return Ok((None, threads));
             }
             apply(tx, &mut row, &step, now)?;
             if row.state.is_ended() {
                 let identity = Identity::of_service(&row.workspace, &actor, now, &*entropy);
                 enter(tx, &row, &identity)?;
             }
-            Ok::<_, Error>(Some(row))
+            Ok::<_, Error>((Some(row), threads))
         })
         .await?;
+    for thread in threads {
+        hub.live.announce_chat(thread);
+    }
     if recorded.as_ref().is_some_and(|row| row.state.is_ended()) {
         hub.audit_bell.notify_one();
         hub.live.announce_outbox();
     }
     Ok(recorded)
+}
+
+/// Takes a message that arrived in a chat into its archive; answers the chats that it changed. The
+/// service may have repeated it already, or does so later: it is known by its id.
+fn archive(
+    tx: &mut Tx<'_>,
+    row: &OutboxRow,
+    receipt: &Receipt,
+    now: Timestamp,
+    entropy: &dyn Entropy,
+) -> Result<Vec<i64>> {
+    if receipt.facts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(link) = tx.link_by_row(row.link_row)? else { return Ok(Vec::new()) };
+    let new_uid = || fresh_uid(entropy, now);
+    Ok(take::take(tx, &link, &receipt.facts, now, &new_uid)?.threads)
 }
 
 fn apply(tx: &mut Tx<'_>, row: &mut OutboxRow, step: &Step, now: Timestamp) -> Result<()> {

@@ -17,6 +17,9 @@ use crate::operation::{Effect, Operation, Route};
 pub struct RedriveOutbox {
     /// The action.
     outbox_id: String,
+    /// Somebody has looked at the service and it did not arrive: it is sent again without asking.
+    #[serde(default)]
+    not_arrived: bool,
 }
 
 impl Operation for RedriveOutbox {
@@ -33,6 +36,10 @@ impl Operation for RedriveOutbox {
         let view = call
             .write(move |tx| {
                 let mut row = super::locked(tx, id, &workspace)?;
+                if self.not_arrived && matches!(row.state, OutboxState::Dead | OutboxState::Waiting)
+                {
+                    (row.sending, row.looks) = (false, 0);
+                }
                 match row.state {
                     OutboxState::Dead => tx.reopen_outbox(&mut row, now)?,
                     OutboxState::Waiting => {

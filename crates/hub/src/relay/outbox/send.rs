@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use connector_api::{ConnectorError, Part, Receipt};
+use connector_api::{Arrived, ConnectorError, Part, Receipt};
 use protocol::Timestamp;
 use protocol::limits::relay as limits;
 use store::OutboxRow;
@@ -13,7 +13,7 @@ use store::OutboxRow;
 use super::patience;
 use super::prepare::{Ready, Unready, prepare};
 use super::record::{Open, Step, record};
-use super::state;
+use super::{state, view};
 use crate::error::Result;
 use crate::hub::Hub;
 
@@ -89,6 +89,11 @@ impl Sender<'_> {
     /// Asks the service whether a part arrived whose answer nobody heard.
     async fn look(&self, row: OutboxRow, part: &Part) -> Result<Next> {
         let began = began();
+        if let Some(arrived) = self.heard(&row).await? {
+            self.observe(FOUND, began);
+            let receipt = self.ready.connector.receipt_of(&self.ready.posting, part, &arrived);
+            return self.arrived(&row, part, receipt).await;
+        }
         let asked = self.ready.connector.find_posted(&self.ready.posting, part);
         let found = timed(asked).await;
         match found {
@@ -103,6 +108,7 @@ impl Sender<'_> {
             }
             // Nobody can tell, so it is sent again: the service knows its mark.
             Err(ConnectorError::Unsupported { .. }) => self.step(&row, Step::NotThere).await,
+            Err(ConnectorError::CannotTell) => self.cannot_tell(row).await,
             Err(ConnectorError::RateLimited { retry_after }) => {
                 self.limited(&row, retry_after, Open::Same).await
             }
@@ -116,6 +122,32 @@ impl Sender<'_> {
                 self.give_up(&row, reason.to_owned(), Some(error.to_string()), Open::Same).await
             }
         }
+    }
+
+    /// What the service said by itself of a part whose answer was lost.
+    async fn heard(&self, row: &OutboxRow) -> Result<Option<Arrived>> {
+        let known = view::receipts(row);
+        let (id, outbox_row) = (row.id, row.row);
+        let posted = self.hub.store.read(move |tx| tx.posted_of(outbox_row)).await?;
+        // Parts go one after the other, so what is not known yet is the one that was being sent.
+        let mut new = posted
+            .into_iter()
+            .filter(|(remote_id, _)| known.iter().all(|receipt| receipt.remote_id != *remote_id));
+        Ok(new.next().map(|(remote_id, at)| Arrived { mark: id.to_string(), remote_id, at }))
+    }
+
+    /// Nobody can be asked. The service may still say by itself that it arrived; if it does not, a
+    /// person has to look.
+    async fn cannot_tell(&self, row: OutboxRow) -> Result<Next> {
+        if let Some(pause_ms) = patience::look_again_ms(row.looks) {
+            let reason = "its answer was lost; the service may still say whether it arrived";
+            let (due, open) =
+                (self.hub.now().plus_ms(pause_ms), Open::Asked { looks: row.looks + 1 });
+            return self.wait(&row, due, reason, None, open).await;
+        }
+        let reason = "it is not known whether it arrived, and the service cannot be asked: look there, \
+                      then redrive it as not arrived, or cancel it";
+        self.give_up(&row, reason.to_owned(), None, Open::Same).await
     }
 
     /// A part is not there, or not yet to be seen.
@@ -165,6 +197,11 @@ impl Sender<'_> {
                 self.hub.outbox.breakers.succeed(&self.ready.place);
                 self.limited(&row, retry_after, Open::NotCounted).await
             }
+            Err(error @ ConnectorError::NotReached { .. }) => {
+                self.observe(REFUSED, began);
+                self.silent();
+                self.again(&row, "the service cannot be reached", &error, Open::No).await
+            }
             Err(error) if error.is_passing() => {
                 self.observe(UNKNOWN, began);
                 self.silent();
@@ -206,6 +243,7 @@ impl Sender<'_> {
     async fn arrived(&self, row: &OutboxRow, part: &Part, receipt: Receipt) -> Result<Next> {
         let is_last = part.index + 1 >= self.ready.parts.len();
         let index = i64::try_from(part.index).unwrap_or(i64::MAX);
+        let receipt = Box::new(receipt);
         self.step(row, Step::Arrived { index, receipt, is_last }).await
     }
 

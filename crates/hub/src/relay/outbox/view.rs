@@ -25,7 +25,7 @@ pub struct StoredReceipt {
 
 impl StoredReceipt {
     pub(super) fn of(receipt: &Receipt) -> Self {
-        let Receipt { remote_id, url, address } = receipt.clone();
+        let Receipt { remote_id, url, address, .. } = receipt.clone();
         Self { remote_id, url, address }
     }
 }

@@ -96,9 +96,9 @@ impl From<ConnectorError> for Failure {
     fn from(error: ConnectorError) -> Self {
         let code = match &error {
             ConnectorError::RateLimited { .. } => ErrorCode::RateLimited,
-            ConnectorError::Unreachable { .. } | ConnectorError::Protocol { .. } => {
-                ErrorCode::Unavailable
-            }
+            ConnectorError::Unreachable { .. }
+            | ConnectorError::NotReached { .. }
+            | ConnectorError::Protocol { .. } => ErrorCode::Unavailable,
             _ => ErrorCode::SourceNotConnected,
         };
         let remedy = if error.is_passing() { Remedy::TryAgain } else { Remedy::OtherWay };

@@ -34,7 +34,13 @@ pub(super) fn post(
     }
     let callback = state.callback(&event);
     state.deliver(callback, 0);
-    Ok(json!({"ok": true, "channel": channel, "ts": ts, "message": {"text": words}}))
+    let mut message = json!({
+        "type": "message", "user": OWN_ID, "ts": ts, "text": words, "blocks": blocks,
+    });
+    if let Some(thread) = thread {
+        put(&mut message, "thread_ts", json!(thread));
+    }
+    Ok(json!({"ok": true, "channel": channel, "ts": ts, "message": message}))
 }
 
 pub(super) fn update(state: &mut State, fields: &Fields) -> Result<Value, &'static str> {

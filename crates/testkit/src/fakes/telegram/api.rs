@@ -31,7 +31,7 @@ fn failed(failure: &Failure) -> Response {
             &format!("Too Many Requests: retry after {seconds}"),
             Some(json!({ "retry_after": seconds })),
         ),
-        Failure::Conflict => terminated(),
+        Failure::Conflict | Failure::Hold => terminated(),
         Failure::Status(status) => {
             let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY);
             (status, "<html>not the Bot API</html>").into_response()
@@ -60,8 +60,15 @@ pub(super) async fn method(
         bot.failures.get_mut(&method).and_then(VecDeque::pop_front)
     };
     shared.changed.notify_waiters();
-    if let Some(failure) = failure {
-        return failed(&failure);
+    match failure {
+        Some(Failure::Hold) => {
+            if method == "sendMessage" {
+                send_message(&shared, &said);
+            }
+            return std::future::pending().await;
+        }
+        Some(failure) => return failed(&failure),
+        None => {}
     }
     match method.as_str() {
         "getUpdates" => get_updates(&shared, &said).await,

@@ -26,6 +26,8 @@ pub enum Failure {
     Conflict,
     /// This status, with a body that is no JSON.
     Status(u16),
+    /// It does what it is asked, and never answers.
+    Hold,
 }
 
 #[derive(Default)]
@@ -175,6 +177,11 @@ impl FakeTelegram {
                 calls.nth(times.checked_sub(1)?).map(|(_, said)| said.clone())
             })
             .await
+    }
+
+    /// How often this method was called.
+    pub fn calls(&self, method: &str) -> usize {
+        self.shared.bot().calls.iter().filter(|(called, _)| called == method).count()
     }
 
     /// Updates that nobody has confirmed.

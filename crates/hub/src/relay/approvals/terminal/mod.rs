@@ -68,7 +68,7 @@ impl Approvals {
     pub fn at_terminal(&self, caller: Arc<Caller>, pid: i32, now: Timestamp) -> Arc<Caller> {
         match self.jti_of(pid, now) {
             Some(jti) => {
-                let scopes = caller.scopes.with(Scope::RelayDecide);
+                let scopes = caller.scopes.with(Scope::RelayDecide).with(Scope::ChatsSend);
                 Arc::new(Caller { jti, scopes, ..(*caller).clone() })
             }
             None => caller,

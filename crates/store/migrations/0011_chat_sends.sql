@@ -13,5 +13,6 @@ CREATE TABLE chat_send (
     at_ms BIGINT NOT NULL,
     PRIMARY KEY (workspace, agent, key)
 );
+CREATE INDEX chat_send_at ON chat_send (at_ms);
 -- A service may say that something arrived whose answer was lost.
 CREATE INDEX posted_outbox ON posted (outbox);

@@ -108,6 +108,9 @@ const FORGET_STEPS: &str = "DELETE FROM proposal_step WHERE proposal > ?1 AND pr
      AND NOT EXISTS (SELECT 1 FROM proposal p WHERE p.id = proposal_step.proposal)";
 const WALK_POSTED: &str = "SELECT at_ms FROM posted WHERE at_ms < ?1 ORDER BY at_ms LIMIT ?2";
 const FORGET_POSTED: &str = "DELETE FROM posted WHERE at_ms <= ?1";
+const WALK_CHAT_SENDS: &str =
+    "SELECT at_ms FROM chat_send WHERE at_ms < ?1 ORDER BY at_ms LIMIT ?2";
+const FORGET_CHAT_SENDS: &str = "DELETE FROM chat_send WHERE at_ms <= ?1";
 const FORGET_SESSION_LAYERS: &str = "DELETE FROM session_layer WHERE thread IN
      (SELECT thread FROM session_layer WHERE updated_ms < ?1 ORDER BY updated_ms LIMIT ?2)";
 
@@ -244,6 +247,22 @@ impl Tx<'_> {
         self.execute(FORGET_POSTED, &[(*upto).into()])
     }
 
+    /// When the oldest message to a chat was asked for.
+    pub fn oldest_chat_send(&mut self) -> Result<Option<Timestamp>> {
+        let sql = "SELECT min(at_ms) FROM chat_send";
+        let oldest = self.query_one(sql, &[], |row| row.opt_int(0))?;
+        Ok(oldest.flatten().map(Timestamp::from_ms))
+    }
+
+    /// Forgets which messages to chats were asked for before a moment: so many, and those of the very
+    /// millisecond of the last; answers how many.
+    pub fn forget_chat_sends(&mut self, before: Timestamp, limit: usize) -> Result<u64> {
+        let params = [before.as_ms().into(), limit_param(limit)];
+        let oldest = self.query(WALK_CHAT_SENDS, &params, |row| row.int(0))?;
+        let Some(upto) = oldest.last() else { return Ok(0) };
+        self.execute(FORGET_CHAT_SENDS, &[(*upto).into()])
+    }
+
     /// Forgets the summaries of threads that were made before a moment, at most so many; answers how
     /// many.
     pub fn forget_session_layers(&mut self, before: Timestamp, limit: usize) -> Result<u64> {
@@ -278,6 +297,8 @@ mod tests {
             FORGET_STEPS,
             WALK_POSTED,
             FORGET_POSTED,
+            WALK_CHAT_SENDS,
+            FORGET_CHAT_SENDS,
             FORGET_SESSION_LAYERS,
             work!("SELECT DISTINCT workspace, task, thread"),
         ];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use connector_api::ChatPlace;
-use protocol::relay::Action;
+use protocol::relay::{Action, visible};
 use protocol::{Caller, MessageId, Scope, Timestamp, limits, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,7 +29,7 @@ pub struct SendMessage {
     source: String,
     /// The chat's id or name, from `list_chats`.
     chat: String,
-    /// The text, sent as it is; a long one becomes several messages.
+    /// The text, sent as it is but for signs that nobody sees; a long one becomes several messages.
     #[schemars(length(min = 1, max = limits::chats::SEND_TEXT_BYTES_MAX))]
     text: String,
     /// The `id` of the message it answers.
@@ -80,7 +80,7 @@ impl SendMessage {
 
     fn check(&self) -> Result<()> {
         let most = limits::chats::SEND_TEXT_BYTES_MAX;
-        if self.text.trim().is_empty() {
+        if visible(&self.text).trim().is_empty() {
             return Err(Error::invalid("text", "is empty"));
         }
         if self.text.len() > most {
@@ -117,7 +117,8 @@ impl Sending {
             link: link.name.clone(),
             address: self.place(tx, &chat)?.to_address(),
             place: sending::place(&link, &chat),
-            text: self.asked.text.clone(),
+            // What a human could not see is not approved, and not sent.
+            text: visible(&self.asked.text).into_owned(),
             citations: Vec::new(),
         };
         let asked = action.hash().0.to_vec();

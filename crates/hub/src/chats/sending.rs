@@ -98,7 +98,9 @@ pub(super) fn standing(
         message_ids: Vec::new(),
         reason: None,
     };
-    if let Some(proposal) = send.proposal.map(|id| tx.proposal(id)).transpose()?.flatten() {
+    let proposal = send.proposal.map(|id| tx.proposal(id)).transpose()?.flatten();
+    let is_forgotten = send.proposal.is_some() && proposal.is_none();
+    if let Some(proposal) = proposal {
         output.outbox_id = approvals::left_of(&proposal);
         output.reason.clone_from(&proposal.comment);
         output.status = match proposal.state {
@@ -109,7 +111,12 @@ pub(super) fn standing(
             ProposalState::Approved | ProposalState::Edited => SendStatus::Queued,
         };
     }
-    if let Some(row) = output.outbox_id.map(|id| tx.outbox(id)).transpose()?.flatten() {
+    let row = output.outbox_id.map(|id| tx.outbox(id)).transpose()?.flatten();
+    if row.is_none() && (output.outbox_id.is_some() || is_forgotten) {
+        output.status = SendStatus::Unknown;
+        output.reason = Some("it was over long ago, and how it ended is forgotten".to_owned());
+    }
+    if let Some(row) = row {
         output.status = status_of(&row);
         output.reason.clone_from(&row.reason);
         for receipt in outbox::receipts(&row) {

@@ -21,6 +21,7 @@ const OTHERS: [&str; 4] = [DELIVERY_BODIES, DELIVERIES, POSTED, SESSION_LAYERS];
 pub(super) const DELIVERY_BODIES: &str = "delivery_bodies";
 pub(super) const DELIVERIES: &str = "deliveries";
 const POSTED: &str = "posted";
+const CHAT_SENDS: &str = "chat_sends";
 const SESSION_LAYERS: &str = "session_layers";
 
 /// Runs until it is stopped.
@@ -66,7 +67,9 @@ async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
     for kept in Kept::ALL {
         forget(hub, kept, cutoffs, stop).await?;
     }
-    posted(hub, now.plus_ms(-settings.posted_ms), stop).await?;
+    let posted_before = now.plus_ms(-settings.posted_ms);
+    posted(hub, posted_before, stop).await?;
+    chat_sends(hub, posted_before, stop).await?;
     session_layers(hub, now.plus_ms(-relay::SESSION_MS_MAX), stop).await
 }
 
@@ -112,6 +115,18 @@ async fn posted(hub: &Arc<Hub>, before: Timestamp, stop: &CancellationToken) -> 
         }
         let forget = move |tx: &mut Tx<'_>| tx.forget_posted(before, limits::SWEEP_MAX);
         count(&hub.metrics, POSTED, hub.store.write(forget).await?);
+    }
+    Ok(())
+}
+
+async fn chat_sends(hub: &Arc<Hub>, before: Timestamp, stop: &CancellationToken) -> Result<()> {
+    while !stop.is_cancelled() {
+        let oldest = hub.store.read(|tx| Ok::<_, Error>(tx.oldest_chat_send()?)).await?;
+        if oldest.is_none_or(|oldest| oldest >= before) {
+            break;
+        }
+        let forget = move |tx: &mut Tx<'_>| tx.forget_chat_sends(before, limits::SWEEP_MAX);
+        count(&hub.metrics, CHAT_SENDS, hub.store.write(forget).await?);
     }
     Ok(())
 }

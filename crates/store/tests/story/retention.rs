@@ -5,8 +5,8 @@ use protocol::relay::{
 };
 use protocol::{OutboxId, ProposalId, TaskId, ThreadId, Timestamp, ToolCallId, WorkId};
 use waystation_store::{
-    Cutoffs, Kept, NewLink, NewOutboxRow, ProposalRow, ProposalStepRow, SessionLayerRow,
-    ToolCallRow,
+    ChatSendRow, Cutoffs, Kept, NewLink, NewOutboxRow, ProposalRow, ProposalStepRow,
+    SessionLayerRow, ToolCallRow,
 };
 
 use crate::place::{Place, WORKSPACE, at, on_both, unique};
@@ -354,6 +354,14 @@ async fn what_we_posted_is_known_for_longer_than_its_action(place: Place) {
     assert_eq!(place.write(|tx| tx.forget_posted(at(2_000), 1)).await, 1);
     assert_eq!(place.write(|tx| tx.forget_posted(at(2_000), 9)).await, 1);
     assert_eq!(place.write(|tx| tx.oldest_posted()).await, Some(at(2_000)));
+    for (key, ms) in [("a", 0), ("b", 1_000)] {
+        let send = ChatSendRow { asked: vec![1], proposal: None, outbox: None };
+        place.write(move |tx| tx.insert_chat_send(("main", "ana", key), &send, at(ms))).await;
+    }
+    assert_eq!(place.write(|tx| tx.oldest_chat_send()).await, Some(at(0)));
+    assert_eq!(place.write(|tx| tx.forget_chat_sends(at(1_000), 9)).await, 1);
+    assert_eq!(place.write(|tx| tx.forget_chat_sends(at(1_000), 9)).await, 0);
+    assert!(place.write(|tx| tx.chat_send("main", "ana", "b")).await.is_some());
     let layer = SessionLayerRow { through_seq: 1, updated: at(5), ..SessionLayerRow::default() };
     place.write(move |tx| tx.set_session_layer(thread, &layer)).await;
     assert_eq!(place.write(|tx| tx.forget_session_layers(at(5), 9)).await, 0);

@@ -32,8 +32,8 @@ run:
 ## test: all tests, as the build server runs them; installs what it needs
 test: deps deps-clients
 	cargo build --workspace $(LOCKED)
-# Whatever hangs is ended with time left to read what it said.
-	timeout --foreground $(PATIENCE) cargo test --workspace $(LOCKED)
+# Whatever hangs is ended with time left to read what it said; one failure does not hide the others.
+	timeout --foreground $(PATIENCE) cargo test --workspace $(LOCKED) --no-fail-fast
 	$(MAKE) --no-print-directory $(TIDY)
 	timeout --foreground $(PATIENCE) scripts/lanes
 

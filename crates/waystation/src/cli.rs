@@ -183,7 +183,8 @@ pub(crate) enum Command {
     },
     /// Read or search the messages of chats.
     Chat(ChatArgs),
-    /// Connect accounts at Telegram, Slack, Signal and WhatsApp, and see how they are doing.
+    /// Connect accounts at Telegram, Slack, Signal, WhatsApp, GitHub, Sentry and OpenProject, and see how
+    /// they are doing.
     #[command(subcommand)]
     Link(LinkCommand),
     /// Wait for a wake: Claude Code parks this as an `asyncRewake` hook.

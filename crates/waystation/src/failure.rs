@@ -14,11 +14,27 @@ impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text = |key: &str| self.0.get(key).and_then(Value::as_str).unwrap_or_default();
         write!(f, "{} ({})", text("message"), text("code"))?;
-        match text("hint") {
-            "" => Ok(()),
-            hint => write!(f, "\n  {hint}"),
+        match (text("hint"), where_to_look(text("message"))) {
+            ("", None) => Ok(()),
+            ("", Some(command)) => write!(f, "\n  waystation {command} shows what there is"),
+            (hint, _) => write!(f, "\n  {hint}"),
         }
     }
+}
+
+/// The command that lists what was not found.
+fn where_to_look(message: &str) -> Option<&'static str> {
+    Some(match message.strip_suffix(" not found")? {
+        "action" => "outbox",
+        "chat" | "source" => "chats",
+        "delivery" => "link deliveries NAME",
+        "link" => "link list",
+        "proposal" => "approvals",
+        "thread" => "threads",
+        "token" => "token list",
+        "work" => "work",
+        _ => return None,
+    })
 }
 
 impl std::error::Error for Refused {}
@@ -61,4 +77,24 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     eprintln!("waystation: {message}");
     ExitCode::FAILURE
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_is_listed_by_a_command() {
+        let refused = |message: &str, hint: &str| {
+            Refused(json!({ "code": "NOT_FOUND", "message": message, "hint": hint })).to_string()
+        };
+        assert_eq!(
+            refused("link not found", ""),
+            "link not found (NOT_FOUND)\n  waystation link list shows what there is"
+        );
+        assert_eq!(refused("link not found", "ask"), "link not found (NOT_FOUND)\n  ask");
+        assert_eq!(refused("memory not found", ""), "memory not found (NOT_FOUND)");
+    }
 }

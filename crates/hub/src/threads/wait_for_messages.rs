@@ -24,12 +24,12 @@ use crate::page;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WaitForMessages {
-    /// The thread; all threads you take part in when left out.
+    /// The thread; all of yours when left out.
     thread_id: Option<String>,
-    /// Wait for what comes after this number; only together with `thread_id`.
+    /// Wait for what comes after this number; only with `thread_id`.
     #[schemars(range(min = 0))]
     since_seq: Option<i64>,
-    /// Wait in the chats of this source instead; `*` for all sources.
+    /// Wait in chats of this source instead; `*` for all.
     source: Option<String>,
     /// Only in this chat of the source.
     chat: Option<String>,
@@ -40,7 +40,7 @@ pub struct WaitForMessages {
     search: Option<String>,
     /// `cursor` of the answer before, for chats.
     after: Option<String>,
-    /// Milliseconds to wait, 30000 unless you say otherwise, at most 55000; 0 looks once.
+    /// Milliseconds to wait, default 30000, at most 55000; 0 looks once.
     #[schemars(range(max = limits::WAIT_MS_MAX))]
     timeout_ms: Option<u64>,
     /// How many messages, default 50, at most 200.

@@ -83,14 +83,14 @@ deps-clients: $(CLIENTS)
 .cache/venv/fetched: tests/clients/requirements.txt
 	scripts/need python
 	python3 -m venv --clear .cache/venv
-	.cache/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	scripts/again .cache/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
 # The peers that the bench compares with share that folder, and come back when it is made anew.
 .cache/venv/peers-fetched: bench/peers/requirements.txt
 	scripts/need python
 	test -x .cache/venv/bin/pip || python3 -m venv .cache/venv
-	.cache/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	scripts/again .cache/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
 NODE_FILES := $(wildcard tests/clients/package.json tests/clients/package-lock.json)
@@ -107,7 +107,7 @@ NODE_FILES := $(wildcard tests/clients/package.json tests/clients/package-lock.j
 	scripts/need node
 	rm -rf .cache/agents && mkdir -p .cache/agents/bin
 	cp $< .cache/agents/
-	cd .cache/agents && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts
+	cd .cache/agents && ../../scripts/again npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts
 	cd .cache/agents/bin && ln -s ../node_modules/@openai/codex-linux-*/vendor/*/bin/codex codex
 	cd .cache/agents/bin && ln -s ../node_modules/@anthropic-ai/claude-code-linux-*/claude claude
 	test -x .cache/agents/bin/codex -a -x .cache/agents/bin/claude

@@ -21,7 +21,8 @@ payloads=.cache/payloads
 if ! cmp --silent tests/samples/package-lock.json "$payloads/fetched"; then
     rm -rf "$payloads" && mkdir -p "$payloads"
     cp tests/samples/package.json tests/samples/package-lock.json "$payloads/"
-    (cd "$payloads" && npm ci --silent --no-audit --no-fund --ignore-scripts)
+    again=$PWD/scripts/again
+    (cd "$payloads" && "$again" npm ci --loglevel=error --no-audit --no-fund --ignore-scripts)
     cp tests/samples/package-lock.json "$payloads/fetched"
 fi
 cargo run --quiet --package waystation-connectors --example github_samples -- \
@@ -30,7 +31,7 @@ cargo run --quiet --package waystation-connectors --example github_samples -- \
 fetched=.cache/samples
 if ! cmp --silent tests/samples/requirements.txt "$fetched/requirements.txt"; then
     rm -rf "$fetched" && mkdir -p "$fetched"
-    .cache/venv/bin/pip download --quiet --no-deps --no-binary :all: --require-hashes \
+    scripts/again .cache/venv/bin/pip download --quiet --no-deps --no-binary :all: --require-hashes \
         --dest "$fetched" --requirement tests/samples/requirements.txt
     for archive in "$fetched"/*.tar.gz; do
         tar --extract --gzip --file "$archive" --directory "$fetched"

@@ -98,7 +98,7 @@ NODE_FILES := $(wildcard tests/clients/package.json tests/clients/package-lock.j
 	scripts/need node
 	rm -rf .cache/node && mkdir -p .cache/node
 	cp $(NODE_FILES) .cache/node/
-	cd .cache/node && npm $(if $(filter %-lock.json,$(NODE_FILES)),ci,install) --silent --no-audit --no-fund
+	cd .cache/node && ../../scripts/again npm $(if $(filter %-lock.json,$(NODE_FILES)),ci,install) --silent --no-audit --no-fund
 	touch $@
 
 # The agent CLIs that are really woken. Their own installers are not run: what they would do is to find

@@ -1,6 +1,6 @@
 //! Forgets what is over in the relay when it has been kept long enough: deliveries, actions, proposals,
-//! calls of tools, work, what we posted and the summaries of threads. What somebody still needs stays,
-//! however old it is; messages and the audit trail are never touched.
+//! calls of tools, work, what we posted, keys of messages to chats and the summaries of threads. What
+//! somebody still needs stays, however old it is; messages and the audit trail are never touched.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::metrics::Metrics;
 use crate::relay::intake::task_key;
 
 /// What is forgotten beside [`Kept`], as the metrics call it.
-const OTHERS: [&str; 4] = [DELIVERY_BODIES, DELIVERIES, POSTED, SESSION_LAYERS];
+const OTHERS: [&str; 5] = [DELIVERY_BODIES, DELIVERIES, POSTED, CHAT_SENDS, SESSION_LAYERS];
 pub(super) const DELIVERY_BODIES: &str = "delivery_bodies";
 pub(super) const DELIVERIES: &str = "deliveries";
 const POSTED: &str = "posted";
@@ -67,10 +67,24 @@ async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
     for kept in Kept::ALL {
         forget(hub, kept, cutoffs, stop).await?;
     }
-    let posted_before = now.plus_ms(-settings.posted_ms);
-    posted(hub, posted_before, stop).await?;
-    chat_sends(hub, posted_before, stop).await?;
-    session_layers(hub, now.plus_ms(-relay::SESSION_MS_MAX), stop).await
+    let (posted, layers) = (now.plus_ms(-settings.posted_ms), now.plus_ms(-relay::SESSION_MS_MAX));
+    let by_age: [(&str, Timestamp, (Oldest, Forget)); 3] = [
+        (POSTED, posted, (|tx| tx.oldest_posted(), |tx, at, most| tx.forget_posted(at, most))),
+        (
+            CHAT_SENDS,
+            posted,
+            (|tx| tx.oldest_chat_send(), |tx, at, most| tx.forget_chat_sends(at, most)),
+        ),
+        (
+            SESSION_LAYERS,
+            layers,
+            (|tx| tx.oldest_session_layer(), |tx, at, most| tx.forget_session_layers(at, most)),
+        ),
+    ];
+    for (what, before, how) in by_age {
+        forget_older(hub, what, before, how, stop).await?;
+    }
+    Ok(())
 }
 
 /// Walks through what is old, a portion at a time. Looking costs nobody anything; only what has something
@@ -107,38 +121,26 @@ fn forget_portion(tx: &mut Tx<'_>, kept: Kept, portion: Portion, cutoffs: Cutoff
     Ok(tx.forget_portion(kept, portion, cutoffs)?)
 }
 
-async fn posted(hub: &Arc<Hub>, before: Timestamp, stop: &CancellationToken) -> Result<()> {
-    while !stop.is_cancelled() {
-        let oldest = hub.store.read(|tx| Ok::<_, Error>(tx.oldest_posted()?)).await?;
-        if oldest.is_none_or(|oldest| oldest >= before) {
-            break;
-        }
-        let forget = move |tx: &mut Tx<'_>| tx.forget_posted(before, limits::SWEEP_MAX);
-        count(&hub.metrics, POSTED, hub.store.write(forget).await?);
-    }
-    Ok(())
-}
+/// When the oldest of something is from.
+type Oldest = fn(&mut Tx<'_>) -> store::Result<Option<Timestamp>>;
+/// Forgets what is older than a moment, so much at once.
+type Forget = fn(&mut Tx<'_>, Timestamp, usize) -> store::Result<u64>;
 
-async fn chat_sends(hub: &Arc<Hub>, before: Timestamp, stop: &CancellationToken) -> Result<()> {
+/// Forgets what needs no look at anything but its age.
+async fn forget_older(
+    hub: &Arc<Hub>,
+    what: &str,
+    before: Timestamp,
+    (oldest, forget): (Oldest, Forget),
+    stop: &CancellationToken,
+) -> Result<()> {
     while !stop.is_cancelled() {
-        let oldest = hub.store.read(|tx| Ok::<_, Error>(tx.oldest_chat_send()?)).await?;
+        let oldest = hub.store.read(move |tx| Ok::<_, Error>(oldest(tx)?)).await?;
         if oldest.is_none_or(|oldest| oldest >= before) {
             break;
         }
-        let forget = move |tx: &mut Tx<'_>| tx.forget_chat_sends(before, limits::SWEEP_MAX);
-        count(&hub.metrics, CHAT_SENDS, hub.store.write(forget).await?);
-    }
-    Ok(())
-}
-
-async fn session_layers(hub: &Arc<Hub>, before: Timestamp, stop: &CancellationToken) -> Result<()> {
-    while !stop.is_cancelled() {
-        let oldest = hub.store.read(|tx| Ok::<_, Error>(tx.oldest_session_layer()?)).await?;
-        if oldest.is_none_or(|oldest| oldest >= before) {
-            break;
-        }
-        let forget = move |tx: &mut Tx<'_>| tx.forget_session_layers(before, limits::SWEEP_MAX);
-        count(&hub.metrics, SESSION_LAYERS, hub.store.write(forget).await?);
+        let rows = hub.store.write(move |tx| forget(tx, before, limits::SWEEP_MAX)).await?;
+        count(&hub.metrics, what, rows);
     }
     Ok(())
 }

@@ -251,6 +251,38 @@ async fn requests_are_asked_again_in_their_order_and_changes_without_a_key_are_n
 }
 
 #[tokio::test]
+async fn what_an_ending_connection_broke_off_is_asked_again() {
+    let (mut world, mut owner) = World::greeted().await;
+    let error = json!({ "code": "CANCELLED", "message": "the request was cancelled" });
+    let of_a_tool = json!({ "isError": true, "structuredContent": { "error": error } });
+    world.client.say(call(1, "list_threads", &json!({}))).await;
+    let read = json!({ "jsonrpc": "2.0", "id": 2, "method": "resources/list" });
+    world.client.say(read.clone()).await;
+    world.client.say(call(3, "post_message", &json!({}))).await;
+    for _ in 0..3 {
+        owner.hear().await;
+    }
+    owner.say(json!({ "jsonrpc": "2.0", "id": 1, "result": of_a_tool })).await;
+    let refused = json!({ "code": -32015, "message": "cancelled", "data": error });
+    owner.say(json!({ "jsonrpc": "2.0", "id": 2, "error": refused })).await;
+    owner.say(json!({ "jsonrpc": "2.0", "id": 3, "result": of_a_tool })).await;
+    drop(owner);
+    let lost = world.client.hear().await;
+    assert_eq!((&lost["id"], &lost["error"]["data"]["code"]), (&json!(3), &json!("UNAVAILABLE")));
+    let mut owner = world.next_owner().await;
+    assert_eq!(owner.hear().await["id"], 1);
+    assert_eq!(owner.hear().await, read);
+    // A client that gave up itself is told whatever the owner says.
+    let given_up = json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 },
+    });
+    world.client.say(given_up.clone()).await;
+    assert_eq!(owner.hear().await, given_up);
+    owner.say(json!({ "jsonrpc": "2.0", "id": 1, "result": of_a_tool })).await;
+    assert_eq!(world.client.hear().await["result"], of_a_tool);
+}
+
+#[tokio::test]
 async fn a_request_that_takes_owners_down_is_not_asked_for_ever() {
     let (mut world, mut owner) = World::greeted().await;
     world.client.say(call(1, "list_threads", &json!({}))).await;

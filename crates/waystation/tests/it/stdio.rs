@@ -184,7 +184,7 @@ fn a_bridge_outlives_its_token_as_long_as_the_file_holds_a_fresh_one() {
         home.ok(&args)
     };
     let file = home.path().join("token");
-    std::fs::write(&file, issue("old", "2s")).unwrap();
+    std::fs::write(&file, issue("old", "6s")).unwrap();
     let mut command = home.command(&["mcp"]);
     // What the file holds comes before what was given at the start.
     command.env("WAYSTATION_TOKEN", "x.y.z").env("WAYSTATION_TOKEN_FILE", &file);

@@ -100,6 +100,11 @@ impl Memory {
         }
         let Some(id) = message.get("id").map(Value::to_string) else { return true };
         let Some(played) = self.played.remove(&id) else {
+            // Only a client that gives up or a connection that ends cancels a request. This client still
+            // waits, so the connection ends: the next owner is asked.
+            if is_cancelled(message) && self.waiting.contains_key(&id) {
+                return false;
+            }
             self.waiting.remove(&id);
             if message.get("error").is_some() {
                 self.subscribed.retain(|_, subscribe| subscribe.id != id);
@@ -161,6 +166,14 @@ fn look_at_chats(acknowledged: &Value, to_client: &mut BytesMut) {
         });
         to_client.extend_from_slice(&mcp::framed(&updated));
     }
+}
+
+/// Whether a request was broken off before it was done.
+fn is_cancelled(answer: &Value) -> bool {
+    let code = answer
+        .pointer("/result/structuredContent/error/code")
+        .or_else(|| answer.pointer("/error/data/code"));
+    code.and_then(Value::as_str) == Some(protocol::ErrorCode::Cancelled.name())
 }
 
 /// What a client hears of a request that is not sent again.

@@ -157,7 +157,7 @@ impl TestHub {
             store: open_store(&place.store),
             settings,
             clock: Arc::clone(&clock) as _,
-            entropy: Arc::new(SystemEntropy::default()),
+            entropy: Arc::new(SystemEntropy),
             keys: Arc::new(keys),
             revocations: Arc::default(),
             search: SearchIndex::open(place.keys_folder.path()).expect("a fresh index opens"),

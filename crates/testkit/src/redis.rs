@@ -181,8 +181,9 @@ impl ThrowawayRedis {
 impl Drop for ThrowawayRedis {
     fn drop(&mut self) {
         if let Some(mut server) = self.server.take() {
+            // It keeps nothing, so it need not end well. This fails only when it is gone already.
+            server.kill().ok();
             drop(server.stdin.take());
-            // Waiting fails only when there is nothing left to wait for.
             server.wait().ok();
         }
     }

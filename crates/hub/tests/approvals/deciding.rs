@@ -13,6 +13,7 @@ on_both! {
     a_rejected_draft_never_leaves_and_cannot_be_approved_afterwards
     a_decision_about_an_earlier_draft_is_refused_and_says_what_changed
     what_an_agent_takes_back_cannot_be_approved
+    work_that_waited_for_what_was_taken_back_is_over
 }
 
 async fn what_is_approved_is_exactly_what_is_sent(on: On) {
@@ -139,6 +140,27 @@ async fn a_decision_about_an_earlier_draft_is_refused_and_says_what_changed(on: 
     assert!(world.services.at("github").is_empty());
     let input = json!({ "proposal_id": id, "version": 3, "decision": "approve" });
     assert_eq!(world.hub.code(&decider(), "decide_proposal", input).await, "CONFLICT");
+    world.hub.stop().await;
+}
+
+async fn work_that_waited_for_what_was_taken_back_is_over(on: On) {
+    let world = World::on(on).await;
+    let first = world.hub.ok(&agent(), "pull_work", json!({ "wait_ms": 0 })).await;
+    let [item] = &first["items"].as_array().unwrap()[..] else { panic!("{first}") };
+    let input = json!({
+        "thread_id": world.thread, "action": { "to": ISSUE, "text": "maybe" },
+        "work_id": item["work_id"],
+    });
+    let id = world.hub.ok(&agent(), "propose_action", input).await["proposal_id"].clone();
+    let parks = json!({ "work_id": item["work_id"], "fence": item["fence"], "park": true });
+    world.hub.ok(&agent(), "complete_work", parks).await;
+    let parked = async || {
+        let listed = world.hub.ok(&agent(), "list_work", json!({ "state": "parked" })).await;
+        listed["work"].as_array().unwrap().len()
+    };
+    assert_eq!(parked().await, 1);
+    world.hub.ok(&agent(), "withdraw_proposal", json!({ "proposal_id": id })).await;
+    assert_eq!(parked().await, 0, "nobody will decide any more");
     world.hub.stop().await;
 }
 

@@ -9,6 +9,7 @@ use super::ask;
 use super::decide::MISSING;
 use super::key;
 use super::life::Proposal;
+use super::seam;
 use super::sight;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
@@ -74,6 +75,7 @@ impl Operation for WithdrawProposal {
                 ask::lock(tx, &means, &mut proposal, now)?;
                 proposal.row_mut().remind = None;
                 tx.update_proposal(proposal.row())?;
+                seam::unpark(tx, proposal.row(), now)?;
                 Ok(Change::of(id.to_string(), output))
             })
             .await?;

@@ -4,6 +4,7 @@
 //! more just before COMMIT; no timer. Functions run without savepoints. One that fails before its
 //! first write costs the batch nothing; one that fails later has the batch run again with savepoints.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -80,7 +81,11 @@ pub(crate) fn start(path: &Path, mut connection: Connection) -> Result<Writer> {
     let writer = spawn("store-writer", move || state.run())?;
     let checkpointer = {
         let connection = sqlite::open_writer(path)?;
-        spawn("store-checkpoint", move || run_checkpoints(&connection, &shared, &fail))?
+        let file = File::open(path).map_err(|source| StoreError::File {
+            what: format!("cannot open {} to sync it", path.display()),
+            source,
+        })?;
+        spawn("store-checkpoint", move || run_checkpoints(&connection, &file, &shared, &fail))?
     };
     Ok(Writer { queue, threads: vec![writer, checkpointer], failed })
 }
@@ -92,19 +97,34 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
         .map_err(|source| StoreError::File { what: format!("cannot start thread {name}"), source })
 }
 
-fn run_checkpoints(connection: &Connection, shared: &Shared, fail: &watch::Sender<bool>) {
+/// Copies the log into the file, and syncs what it copied: SQLite itself does so only once all of the log
+/// is copied, and that last step is the writer's, who must not wait for a whole log to reach the disk.
+///
+/// The handle on the file is closed when the store is: closing one while others are open would take
+/// SQLite's locks away, which belong to the process.
+fn run_checkpoints(
+    connection: &Connection,
+    file: &File,
+    shared: &Shared,
+    fail: &watch::Sender<bool>,
+) {
     while !shared.stopping.load(Ordering::Acquire) {
         std::thread::park_timeout(CHECKPOINT_EVERY);
         if shared.pages() < CHECKPOINT_PAGES_MIN {
             continue;
         }
         for _ in 0..CHECKPOINT_PASSES_MAX {
-            match sqlite::checkpoint(connection) {
-                Ok(copied) => shared.copied_pages.store(copied, Ordering::Release),
+            let copied = match sqlite::checkpoint(connection) {
+                Ok(copied) => copied,
                 Err(error) if checkpoint_failed(&error, fail) => return,
                 Err(_) => break,
+            };
+            if let Err(error) = file.sync_data() {
+                tracing::error!(%error, "a checkpoint could not be made durable; the hub must stop");
+                fail.send_replace(true);
+                return;
             }
-            let copied = shared.copied_pages.load(Ordering::Acquire);
+            shared.copied_pages.store(copied, Ordering::Release);
             if shared.pages().saturating_sub(copied) <= FINISH_PAGES_MAX {
                 break;
             }

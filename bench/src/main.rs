@@ -86,6 +86,10 @@ enum What {
     Terminal,
     /// Rows 22 to 29: webhooks in, work for agents, personal data, and recalling memories.
     Relay,
+    /// Rows 22 alone: webhooks in.
+    Intake,
+    /// Rows 23 alone: work for agents.
+    Queue,
     /// Rows 26 to 28 alone: personal data.
     Pii,
     /// No row: writes the labelled set of row 26 as lines of JSON.
@@ -160,6 +164,8 @@ async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
             What::Wake => wake::measure(place).await?,
             What::Terminal => terminal::measure(place)?,
             What::Relay => relay::measure(place).await?,
+            What::Intake => relay::intake::measure(place).await?,
+            What::Queue => relay::queue::measure(place).await?,
             What::Pii => relay::pii::measure(place)?,
             What::PiiSet => {
                 relay::pii::publish(place)?;

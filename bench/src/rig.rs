@@ -44,7 +44,7 @@ impl Rig {
             store,
             settings,
             clock: Arc::new(SystemClock),
-            entropy: Arc::new(SystemEntropy::default()),
+            entropy: Arc::new(SystemEntropy),
             keys: Arc::new(keys),
             revocations: Arc::default(),
             search: SearchIndex::open(folder)?,

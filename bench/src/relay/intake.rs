@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Result, bail};
 use ring::hmac;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::append;
 use crate::drive::{Poster, drive, drive_at};
@@ -93,9 +93,10 @@ async fn hooks(place: &Place, rate: Option<f64>) -> Result<Load> {
     client.post("/v1/links", &link.to_string()).await?;
     until_up(&mut client).await?;
     let turn = Arc::<AtomicUsize>::default();
+    let comment = Arc::new(Comment::new());
     let mut posters = Vec::with_capacity(CONNECTIONS);
     for _ in 0..CONNECTIONS {
-        posters.push(Caller::open(server.address, &turn).await?);
+        posters.push(Caller::open(server.address, &turn, &comment).await?);
     }
     let time = stats::seconds(place.seconds);
     let load = match rate {
@@ -122,15 +123,21 @@ struct Caller {
     connection: Connection,
     key: hmac::Key,
     turn: Arc<AtomicUsize>,
+    comment: Arc<Comment>,
     path: String,
 }
 
 impl Caller {
-    async fn open(address: SocketAddr, turn: &Arc<AtomicUsize>) -> Result<Self> {
+    async fn open(
+        address: SocketAddr,
+        turn: &Arc<AtomicUsize>,
+        comment: &Arc<Comment>,
+    ) -> Result<Self> {
         Ok(Self {
             connection: Connection::open(address, "").await?,
             key: hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()),
             turn: Arc::clone(turn),
+            comment: Arc::clone(comment),
             path: format!("/hooks/{WORKSPACE}/github"),
         })
     }
@@ -139,7 +146,7 @@ impl Caller {
 impl Poster for Caller {
     async fn post(&mut self) -> Result<()> {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let body = comment(turn);
+        let body = self.comment.at(turn);
         let mut signature = String::with_capacity(64);
         for byte in hmac::sign(&self.key, body.as_bytes()).as_ref() {
             write!(signature, "{byte:02x}")?;
@@ -153,34 +160,160 @@ impl Poster for Caller {
     }
 }
 
-/// A comment on an issue, as GitHub says it: no two are the same.
-fn comment(turn: usize) -> String {
-    let number = turn % ISSUES + 1;
-    let url = format!("https://github.com/acme/shop/issues/{number}");
-    let user = json!({ "login": "octocat", "id": 583_231, "type": "User" });
+/// A comment on an issue, as GitHub says it. It is written once: what the service spends on saying it is
+/// not what is measured.
+struct Comment {
+    /// The text around the numbers.
+    pieces: Vec<String>,
+}
+
+/// Stands where the number of a comment goes: as long as any that is sent.
+const COMMENT: usize = 57_575_757;
+/// And where the number of an issue goes.
+const ISSUE: usize = 8_383;
+/// The first of each.
+const COMMENT_FIRST: usize = 50_000_000;
+const ISSUE_FIRST: usize = 1_000;
+
+impl Comment {
+    fn new() -> Self {
+        let text = comment();
+        let (comment, issue) = (COMMENT.to_string(), ISSUE.to_string());
+        let parts = text.split(&comment).map(|part| part.replace(&issue, "\0"));
+        Self { pieces: parts.collect() }
+    }
+
+    /// What is said at a turn: no two are the same.
+    fn at(&self, turn: usize) -> String {
+        let comment = (COMMENT_FIRST + turn).to_string();
+        let issue = (ISSUE_FIRST + turn % ISSUES).to_string();
+        let mut text = String::with_capacity(BYTES + 16);
+        for (at, piece) in self.pieces.iter().enumerate() {
+            if at > 0 {
+                text.push_str(&comment);
+            }
+            for (at, part) in piece.split('\0').enumerate() {
+                if at > 0 {
+                    text.push_str(&issue);
+                }
+                text.push_str(part);
+            }
+        }
+        text
+    }
+}
+
+/// What GitHub says of a repository beside its name: the addresses below its own.
+const OF_A_REPOSITORY: [&str; 38] = [
+    "forks",
+    "keys{/key_id}",
+    "collaborators{/collaborator}",
+    "teams",
+    "hooks",
+    "issues/events{/number}",
+    "events",
+    "assignees{/user}",
+    "branches{/branch}",
+    "tags",
+    "git/blobs{/sha}",
+    "git/tags{/sha}",
+    "git/refs{/sha}",
+    "git/trees{/sha}",
+    "statuses/{sha}",
+    "languages",
+    "stargazers",
+    "contributors",
+    "subscribers",
+    "subscription",
+    "commits{/sha}",
+    "git/commits{/sha}",
+    "comments{/number}",
+    "issues/comments{/number}",
+    "contents/{+path}",
+    "compare/{base}...{head}",
+    "merges",
+    "{archive_format}{/ref}",
+    "downloads",
+    "issues{/number}",
+    "pulls{/number}",
+    "milestones{/number}",
+    "notifications{?since,all,participating}",
+    "labels{/name}",
+    "releases{/id}",
+    "deployments",
+    "rulesets",
+    "environments",
+];
+/// And of somebody.
+const OF_A_USER: [&str; 9] = [
+    "followers",
+    "following{/other_user}",
+    "gists{/gist_id}",
+    "starred{/owner}{/repo}",
+    "subscriptions",
+    "orgs",
+    "repos",
+    "events{/privacy}",
+    "received_events",
+];
+
+/// Addresses, each under the name of what it leads to.
+fn with_addresses(mut value: Value, base: &str, of: &[&str]) -> Value {
+    for path in of {
+        let name = path.split('{').next().unwrap_or_default().trim_matches('/').replace('/', "_");
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert(format!("{name}_url"), format!("{base}/{path}").into());
+        }
+    }
+    value
+}
+
+fn comment() -> String {
+    let url = format!("https://github.com/acme/shop/issues/{ISSUE}");
+    let user = with_addresses(
+        json!({ "login": "octocat", "id": 583_231, "type": "User", "site_admin": false }),
+        "https://api.github.com/users/octocat",
+        &OF_A_USER,
+    );
+    let repository = with_addresses(
+        json!({
+            "id": 1_296_269, "full_name": "acme/shop", "name": "shop",
+            "owner": { "login": "acme", "id": 1 }, "html_url": "https://github.com/acme/shop",
+        }),
+        "https://api.github.com/repos/acme/shop",
+        &OF_A_REPOSITORY,
+    );
     let mut comment = json!({
         "action": "created",
         "issue": {
-            "number": number, "id": 1_000_000 + number, "title": format!("Issue {number}"),
+            "number": ISSUE, "id": 1_000_000 + ISSUE, "title": format!("Issue {ISSUE}"),
             "html_url": url, "user": user, "state": "open", "labels": [],
         },
         "comment": {
-            "id": 50_000_000 + turn, "html_url": format!("{url}#issuecomment-{turn}"),
+            "id": COMMENT, "html_url": format!("{url}#issuecomment-{COMMENT}"),
             "user": user, "created_at": "2026-02-17T12:00:00Z", "updated_at": "2026-02-17T12:00:00Z",
-            "body": format!("@waystation please look at this, it is number {turn}."),
+            "body": format!("@waystation please look at this, it is number {COMMENT}."),
             "author_association": "MEMBER",
         },
-        "repository": {
-            "id": 1_296_269, "full_name": "acme/shop", "name": "shop",
-            "owner": { "login": "acme", "id": 1 }, "html_url": "https://github.com/acme/shop",
-        },
+        "repository": repository,
         "sender": user,
     });
-    // The rest of what GitHub says about a repository is of no use here but its length.
-    let rest = BYTES.saturating_sub(comment.to_string().len() + 24);
-    if let Some(repository) = comment.get_mut("repository").and_then(|value| value.as_object_mut())
-    {
-        repository.insert("description".to_owned(), "x".repeat(rest).into());
+    // The rest is what the issue says: words, none of which follow from the ones before.
+    let rest = BYTES.saturating_sub(comment.to_string().len() + 10);
+    let mut words = String::with_capacity(rest + 16);
+    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
+    while words.len() < rest {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        for at in 0..4 + state % 7 {
+            let letter = u8::try_from((state >> (8 + 5 * at)) % 26).unwrap_or(0);
+            words.push(char::from(b'a' + letter));
+        }
+        words.push(' ');
+    }
+    words.truncate(rest);
+    if let Some(issue) = comment.get_mut("issue").and_then(Value::as_object_mut) {
+        issue.insert("body".to_owned(), words.into());
     }
     comment.to_string()
 }

@@ -1,7 +1,7 @@
 //! The relay: webhooks in, work for agents, finding personal data, and recalling memories.
-mod intake;
+pub(crate) mod intake;
 pub(crate) mod pii;
-mod queue;
+pub(crate) mod queue;
 mod recall;
 
 use anyhow::Result;

@@ -1,5 +1,7 @@
 //! Time and randomness, injected so that a test can replay any day.
 
+use std::cell::RefCell;
+
 use protocol::Timestamp;
 use protocol::id::Uid;
 use ring::rand::SecureRandom;
@@ -39,19 +41,75 @@ impl Clock for SystemClock {
     }
 }
 
-/// The machine's randomness.
-#[derive(Debug)]
-pub struct SystemEntropy(ring::rand::SystemRandom);
+/// The machine's randomness. Ids and salts take a few bytes each, so each thread draws them from a small
+/// stock of its own, and asks the machine when that is used up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemEntropy;
 
-impl Default for SystemEntropy {
-    fn default() -> Self {
-        Self(ring::rand::SystemRandom::new())
-    }
+/// Bytes that are asked for at once.
+const STOCK_BYTES: usize = 512;
+
+/// Bytes that nobody has had yet: those from `used` on.
+struct Stock {
+    bytes: [u8; STOCK_BYTES],
+    used: usize,
+}
+
+thread_local! {
+    static STOCK: RefCell<Stock> =
+        const { RefCell::new(Stock { bytes: [0; STOCK_BYTES], used: STOCK_BYTES }) };
 }
 
 impl Entropy for SystemEntropy {
     fn fill(&self, bytes: &mut [u8]) {
-        // Without randomness no id or salt is safe to hand out.
-        self.0.fill(bytes).expect("the operating system provides randomness");
+        STOCK.with_borrow_mut(|stock| stock.take(bytes));
+    }
+}
+
+impl Stock {
+    fn take(&mut self, bytes: &mut [u8]) {
+        if self.used + bytes.len() > STOCK_BYTES {
+            self.bytes = fresh();
+            self.used = 0;
+        }
+        match self.bytes.get_mut(self.used..self.used + bytes.len()) {
+            Some(unused) => {
+                bytes.copy_from_slice(unused);
+                // Nobody finds in memory what was given out.
+                unused.fill(0);
+                self.used += bytes.len();
+            }
+            None => fill(bytes),
+        }
+    }
+}
+
+fn fresh() -> [u8; STOCK_BYTES] {
+    let mut bytes = [0; STOCK_BYTES];
+    fill(&mut bytes);
+    bytes
+}
+
+fn fill(bytes: &mut [u8]) {
+    // Without randomness no id or salt is safe to hand out.
+    let filled = ring::rand::SystemRandom::new().fill(bytes);
+    filled.expect("the operating system provides randomness");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_bytes_are_given_out_twice() {
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..1_000 {
+            let mut bytes = [0; 16];
+            SystemEntropy.fill(&mut bytes);
+            assert!(seen.insert(bytes), "{bytes:?} came again");
+        }
+        let mut many = vec![0; 3 * STOCK_BYTES];
+        SystemEntropy.fill(&mut many);
+        assert!(many.chunks(16).all(|bytes| bytes.iter().any(|byte| *byte != 0)));
     }
 }

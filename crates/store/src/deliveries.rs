@@ -18,6 +18,34 @@ pub struct RawDelivery {
     pub body: Vec<u8>,
 }
 
+/// The same as it is kept. Requests say the same few addresses over and over, so they shrink to a third;
+/// packing is done before the transaction, which everybody waits for.
+#[derive(Clone, Debug)]
+pub struct PackedDelivery {
+    headers: String,
+    body: Vec<u8>,
+    body_bytes: usize,
+}
+
+impl RawDelivery {
+    /// Makes it as small as it is kept.
+    pub fn pack(self) -> PackedDelivery {
+        PackedDelivery {
+            headers: self.headers,
+            body: lz4_flex::block::compress(&self.body),
+            body_bytes: self.body.len(),
+        }
+    }
+}
+
+/// A body as it came, from what was kept of it and how long it was.
+fn unpack(body: Vec<u8>, body_bytes: Option<i64>) -> Result<Vec<u8>> {
+    const CORRUPT: StoreError = StoreError::Corrupt { what: "delivery" };
+    let Some(bytes) = body_bytes else { return Ok(body) };
+    let bytes = usize::try_from(bytes).map_err(|_| CORRUPT)?;
+    lz4_flex::block::decompress(&body, bytes).map_err(|_| CORRUPT)
+}
+
 /// Something a service said, to be kept.
 #[derive(Clone, Copy, Debug)]
 pub struct NewDelivery<'a> {
@@ -42,7 +70,7 @@ pub struct NewDelivery<'a> {
     /// What the service calls the thing itself.
     pub remote_id: Option<&'a str>,
     /// What came, where it is kept.
-    pub raw: Option<&'a RawDelivery>,
+    pub raw: Option<&'a PackedDelivery>,
 }
 
 /// Something a service said.
@@ -68,8 +96,8 @@ pub struct DeliveryRow {
     pub place: Option<(ThreadId, i64, i64)>,
     /// What the service calls the thing itself.
     pub remote_id: Option<String>,
-    /// How many bytes of it are still kept.
-    pub body_bytes: Option<i64>,
+    /// Whether what came is still kept.
+    pub has_body: bool,
 }
 
 /// Which deliveries to list.
@@ -91,7 +119,7 @@ macro_rules! select_deliveries {
         concat!(
             "SELECT d.id, d.uid, d.workspace, d.link, d.event, d.outcome, d.copies, d.received_ms,
                     d.thread, d.seq, (SELECT t.uid FROM thread t WHERE t.id = d.thread),
-                    d.remote_id, CAST(length(d.body) AS BIGINT)
+                    d.remote_id, CAST(CASE WHEN d.body IS NULL THEN 0 ELSE 1 END AS BIGINT)
              FROM delivery d ",
             $rest
         )
@@ -104,8 +132,8 @@ impl Tx<'_> {
     pub fn insert_delivery(&mut self, new: &NewDelivery<'_>) -> Result<()> {
         self.execute(
             "INSERT INTO delivery (uid, workspace, link, event, transport_key, semantic_key, outcome,
-                 copies, received_ms, thread, seq, remote_id, headers, body)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?9, ?10, ?11, ?12, ?13)",
+                 copies, received_ms, thread, seq, remote_id, headers, body, body_bytes)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             &[
                 new.id.as_bytes().into(),
                 new.workspace.into(),
@@ -120,6 +148,7 @@ impl Tx<'_> {
                 new.remote_id.into(),
                 new.raw.map(|raw| raw.headers.as_str()).into(),
                 new.raw.map(|raw| raw.body.as_slice()).into(),
+                new.raw.and_then(|raw| i64::try_from(raw.body_bytes).ok()).into(),
             ],
         )?;
         Ok(())
@@ -132,6 +161,16 @@ impl Tx<'_> {
         transport_key: &[u8],
         semantic_key: Option<&[u8]>,
     ) -> Result<Option<DeliveryRow>> {
+        // Nearly everything is new: that is seen with one question.
+        let is_known = self.query_one(
+            "SELECT 1 WHERE EXISTS (SELECT 1 FROM delivery WHERE link = ?1 AND transport_key = ?2)
+                 OR EXISTS (SELECT 1 FROM delivery WHERE link = ?1 AND semantic_key = ?3)",
+            &[link_row.into(), transport_key.into(), semantic_key.into()],
+            |_| Ok(()),
+        )?;
+        if is_known.is_none() {
+            return Ok(None);
+        }
         let mut known = self.query_one(
             select_deliveries!("WHERE d.link = ?1 AND d.transport_key = ?2"),
             &[link_row.into(), transport_key.into()],
@@ -163,11 +202,12 @@ impl Tx<'_> {
     /// What came, byte for byte; `None` where it was not kept, or is no longer.
     pub fn raw_delivery(&mut self, row: i64) -> Result<Option<RawDelivery>> {
         let raw = self.query_one(
-            "SELECT headers, body FROM delivery WHERE id = ?1",
+            "SELECT headers, body, body_bytes FROM delivery WHERE id = ?1",
             &[row.into()],
-            |row| Ok((row.opt_text(0)?, row.opt_blob(1)?)),
+            |row| Ok((row.opt_text(0)?, row.opt_blob(1)?, row.opt_int(2)?)),
         )?;
-        Ok(raw.and_then(|(headers, body)| Some(RawDelivery { headers: headers?, body: body? })))
+        let Some((Some(headers), Some(body), body_bytes)) = raw else { return Ok(None) };
+        Ok(Some(RawDelivery { headers, body: unpack(body, body_bytes)? }))
     }
 
     /// A page of what a service said, the newest first.
@@ -296,6 +336,28 @@ fn delivery_row(row: &Row<'_>) -> Result<DeliveryRow> {
         received: Timestamp::from_ms(row.int(7)?),
         place: thread.zip(thread_row).zip(seq).map(|((id, row), seq)| (id, row, seq)),
         remote_id: row.opt_text(11)?,
-        body_bytes: row.opt_int(12)?,
+        has_body: row.int(12)? != 0,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_out_as_it_was() {
+        let url = "https://api.github.com/repos/acme/shop/issues/1/comments,";
+        for body in [String::new(), "x".to_owned(), url.repeat(200), "🦀\0".repeat(9)] {
+            let raw = RawDelivery { headers: "{}".to_owned(), body: body.clone().into_bytes() };
+            let PackedDelivery { body: packed, body_bytes, .. } = raw.pack();
+            assert!(packed.len() < body.len() / 10 || body.len() < 1_000);
+            let bytes = i64::try_from(body_bytes).ok();
+            assert_eq!(unpack(packed.clone(), bytes).unwrap(), body.as_bytes());
+            if body_bytes > 0 {
+                assert!(unpack(packed, Some(0)).is_err(), "too long for what it says");
+            }
+        }
+        assert_eq!(unpack(b"plain".to_vec(), None).unwrap(), b"plain", "kept before packing");
+        assert!(unpack(b"not packed".to_vec(), Some(40)).is_err());
+    }
 }

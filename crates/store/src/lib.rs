@@ -66,7 +66,7 @@ pub use containment::{
     RankedPage, RankedQuery, RemovedDoc,
 };
 pub use cursors::CursorRow;
-pub use deliveries::{DeliveryFilter, DeliveryRow, NewDelivery, RawDelivery};
+pub use deliveries::{DeliveryFilter, DeliveryRow, NewDelivery, PackedDelivery, RawDelivery};
 pub use documents::{DocumentListed, DocumentRow, NewDocument, NewPiece, PieceRow};
 pub use engine::Engine;
 pub use error::{Result, StoreError};

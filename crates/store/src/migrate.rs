@@ -21,6 +21,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0009_retention.sql"),
     include_str!("../migrations/0010_session_layers.sql"),
     include_str!("../migrations/0011_chat_sends.sql"),
+    include_str!("../migrations/0012_work_task.sql"),
+    include_str!("../migrations/0013_packed_bodies.sql"),
 ];
 
 /// The schema this program writes.

@@ -109,10 +109,12 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The row of the thread in which there was work of a task.
+    /// The row of the thread in which there was work of a task. What still stands behind other work is
+    /// not looked at: it belongs to that one's task, or its task was stitched to the thread.
     pub fn thread_of_task(&mut self, workspace: &str, task: TaskId) -> Result<Option<i64>> {
         self.query_one(
-            "SELECT thread FROM work WHERE task = ?2 AND workspace = ?1 ORDER BY id LIMIT 1",
+            "SELECT thread FROM work WHERE task = ?2 AND state <> 5 AND workspace = ?1
+             ORDER BY id LIMIT 1",
             &[workspace.into(), task.as_bytes().into()],
             |row| row.int(0),
         )

@@ -22,6 +22,11 @@ impl<'c> Tx<'c> {
         Self { connection, wrote: false, retry: false }
     }
 
+    /// Whether no other transaction writes at the same time, so that there is nothing to lock.
+    pub(crate) fn writes_alone(&self) -> bool {
+        matches!(self.connection, Connection::Sqlite(_))
+    }
+
     /// Which database this runs on.
     pub fn engine(&self) -> Engine {
         match self.connection {

@@ -123,11 +123,13 @@ impl Tx<'_> {
     /// behind that.
     pub fn insert_work(&mut self, new: &NewWork<'_>) -> Result<()> {
         self.hold_thread(new.thread_row)?;
-        let state = self.place_in_thread(new.thread_row)?;
         self.execute(
             "INSERT INTO work (uid, workspace, queue, thread, seq, task, state, attempts, visible_ms,
                  fence, created_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?8, 0, ?8)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6,
+                 CASE WHEN EXISTS (SELECT 1 FROM work WHERE thread = ?4 AND state IN (0, 1, 5))
+                     THEN 5 ELSE 0 END,
+                 0, ?7, 0, ?7)",
             &[
                 new.id.as_bytes().into(),
                 new.workspace.into(),
@@ -135,7 +137,6 @@ impl Tx<'_> {
                 new.thread_row.into(),
                 new.seq.into(),
                 new.task.as_bytes().into(),
-                state.code().into(),
                 new.at.as_ms().into(),
             ],
         )?;
@@ -383,6 +384,10 @@ impl Tx<'_> {
 
     /// Nobody else adds work to a thread, or ends any, until the commit.
     fn hold_thread(&mut self, thread_row: i64) -> Result<()> {
+        // With SQLite one transaction writes at a time.
+        if self.writes_alone() {
+            return Ok(());
+        }
         self.query_one(
             "SELECT id FROM thread WHERE id = ?1 /*lock*/",
             &[thread_row.into()],

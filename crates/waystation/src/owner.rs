@@ -88,7 +88,7 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         store,
         settings: config.hub_settings(),
         clock: Arc::new(clock),
-        entropy: Arc::new(SystemEntropy::default()),
+        entropy: Arc::new(SystemEntropy),
         keys,
         revocations,
         search: SearchIndex::open(&place.folder)?,

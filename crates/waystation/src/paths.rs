@@ -101,7 +101,7 @@ impl Place {
             return read();
         }
         let mut random = [0; 10];
-        SystemEntropy::default().fill(&mut random);
+        SystemEntropy.fill(&mut random);
         let id = format!("host_{}", Uid::new(SystemClock.now(), random));
         // Written whole and then linked, so that whoever finds the file finds all of it.
         let draft = self.folder.join(format!("host.id.{}", std::process::id()));

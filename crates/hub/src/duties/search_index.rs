@@ -13,11 +13,13 @@ use crate::live::Live;
 
 /// Messages taken in at once.
 const BATCH: usize = 256;
-/// In a flood of posts the indexer rests after a full batch, so many times as long as the batch took:
-/// it takes an eighth of one core and catches up afterwards.
-const REST: u32 = 7;
+/// In a flood of posts the indexer rests after a batch, so many times as long as the batch took: it takes
+/// a sixteenth of one core and catches up afterwards.
+const REST: u32 = 15;
 /// More messages a second are a flood.
 const FLOOD_PER_SECOND: u128 = 2_000;
+/// A handful of messages is no flood, however close together they came.
+const FLOOD_MIN: usize = BATCH / 8;
 /// How long it rests after an error.
 const STEP_ASIDE: Duration = Duration::from_millis(100);
 /// Looks by itself now and then: another hub may have written to the same database.
@@ -48,7 +50,7 @@ pub(crate) async fn run(
             }
             Ok(taken) => {
                 trouble.is_over();
-                if taken == BATCH && head.is_flooded {
+                if taken >= FLOOD_MIN && head.is_flooded {
                     tokio::time::sleep(began.elapsed() * REST).await;
                 }
             }

@@ -2,6 +2,7 @@
 
 use connector_api::{Connector, ConnectorError, HookAnswer, HookReply, HookRequest};
 use protocol::Timestamp;
+use serde::{Deserialize, Serialize};
 use store::RawDelivery;
 
 use super::intake::{Committed, Delivery};
@@ -56,7 +57,7 @@ impl Links {
         if is_empty && matches!(mark, Mark::None) {
             return Ok(None);
         }
-        let raw = (!batch.inbound.is_empty()).then(|| raw(request, self.intake.now()));
+        let raw = (!batch.inbound.is_empty()).then(|| raw(request, self.intake.now()).pack());
         let (facts, inbound, arrived) = (batch.facts, batch.inbound, batch.arrived);
         let delivery = Delivery { facts, mark, inbound, arrived, raw, is_test, lease_owner: None };
         let committed = self.intake.commit(&running.link, delivery).await?;
@@ -89,24 +90,27 @@ fn raw(request: &HookRequest, now: Timestamp) -> RawDelivery {
             .any(|word| name.contains(word))
     };
     let plain = |(name, _): &&(String, String)| !is_secret(name);
-    let headers: Vec<_> = request.headers.iter().filter(plain).collect();
-    let query: Vec<_> = request.query.iter().filter(plain).collect();
-    let parts = serde_json::json!({
-        "method": request.method, "headers": headers, "query": query,
-        "received_ms": now.as_ms(),
-    });
-    RawDelivery { headers: parts.to_string(), body: request.body.clone() }
+    let parts = Parts {
+        headers: request.headers.iter().filter(plain).collect(),
+        method: request.method.clone(),
+        query: request.query.iter().filter(plain).collect(),
+        received_ms: now.as_ms(),
+    };
+    let headers = serde_json::to_string(&parts).expect("texts print as JSON");
+    RawDelivery { headers, body: request.body.clone() }
+}
+
+/// A request without its body, as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Parts<Pair> {
+    headers: Vec<Pair>,
+    method: String,
+    query: Vec<Pair>,
+    received_ms: i64,
 }
 
 /// A request as it came, and when, from what was kept of it.
 pub(super) fn from_raw(raw: RawDelivery) -> Option<(HookRequest, Timestamp)> {
-    #[derive(serde::Deserialize)]
-    struct Parts {
-        method: String,
-        headers: Vec<(String, String)>,
-        query: Vec<(String, String)>,
-        received_ms: i64,
-    }
     let Parts { method, headers, query, received_ms } = serde_json::from_str(&raw.headers).ok()?;
     let request = HookRequest { method, headers, query, body: raw.body };
     Some((request, Timestamp::from_ms(received_ms)))

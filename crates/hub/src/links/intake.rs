@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use connector_api::{Arrived, Inbound, Intent};
 use protocol::chat::Facts;
 use protocol::limits::links as limits;
-use protocol::{ErrorCode, Timestamp};
+use protocol::relay::DeliveryOutcome;
+use protocol::{DeliveryId, ErrorCode, ThreadId, Timestamp};
 use serde::Serialize;
-use store::{LinkRow, RawDelivery, Store, StoreError, Tx};
+use store::{LinkRow, PackedDelivery, Store, StoreError, Tx};
 use tokio::sync::Notify;
 
 use super::mark::Mark;
@@ -20,7 +21,7 @@ use crate::clock::{Clock, Entropy};
 use crate::error::{Error, Result};
 use crate::live::Live;
 use crate::metrics::Metrics;
-use crate::relay::intake::{Incoming, Received, Taker};
+use crate::relay::intake::{Incoming, Received, Said, Taker};
 use crate::relay::settings::IntakeSettings;
 use crate::relay::{hooks, outbox};
 
@@ -50,8 +51,8 @@ pub(crate) struct Delivery {
     pub(crate) inbound: Vec<Inbound>,
     /// Parts of ours that have arrived, as the service says.
     pub(super) arrived: Vec<Arrived>,
-    /// The request that said it, byte for byte.
-    pub(crate) raw: Option<RawDelivery>,
+    /// The request that said it, byte for byte, packed.
+    pub(crate) raw: Option<PackedDelivery>,
     /// Whether somebody only tries the way in.
     pub(crate) is_test: bool,
     /// The hub that must have the link to itself.
@@ -75,12 +76,13 @@ impl Intake {
     ) -> Result<Committed> {
         #[expect(clippy::disallowed_methods, reason = "measures how long taking it in takes")]
         let began = Instant::now();
+        let said: Arc<[Said]> = self.prepare(link, &delivery).into();
         let delivery = Arc::new(delivery);
         let expires = delivery.facts.messages.iter().any(|message| message.expires_at.is_some());
         let is_heard = !delivery.arrived.is_empty();
         let mut tries = 0;
         let committed = loop {
-            match self.try_commit(link, &delivery).await {
+            match self.try_commit(link, &delivery, &said).await {
                 Err(Error::Store(error))
                     if is_passing(&error) && tries < limits::COMMIT_TRIES_MAX =>
                 {
@@ -120,8 +122,27 @@ impl Intake {
         }
     }
 
-    async fn try_commit(&self, link: &Arc<LinkRow>, delivery: &Arc<Delivery>) -> Result<Committed> {
-        let (link, delivery) = (Arc::clone(link), Arc::clone(delivery));
+    /// What the relay carries of a delivery, ready to be taken in.
+    fn prepare(&self, link: &LinkRow, delivery: &Delivery) -> Vec<Said> {
+        let now = self.clock.now();
+        let new_uid = || crate::clock::fresh_uid(&*self.entropy, now);
+        let inbound = delivery.inbound.iter().enumerate();
+        let said = inbound.map(|(at, inbound)| {
+            // One delivery may say several things; wherever they come from, they are numbered alike.
+            let earlier = delivery.inbound.iter().take(at);
+            let index = earlier.filter(|one| one.transport_key == inbound.transport_key).count();
+            Said::prepare(link, inbound, index, delivery.is_test, &new_uid)
+        });
+        said.collect()
+    }
+
+    async fn try_commit(
+        &self,
+        link: &Arc<LinkRow>,
+        delivery: &Arc<Delivery>,
+        said: &Arc<[Said]>,
+    ) -> Result<Committed> {
+        let (link, delivery, said) = (Arc::clone(link), Arc::clone(delivery), Arc::clone(said));
         let actor = format!("link:{}", link.name);
         let identity =
             Identity::of_service(&link.workspace, &actor, self.clock.now(), &*self.entropy);
@@ -140,7 +161,7 @@ impl Intake {
                 let new_uid = || crate::clock::fresh_uid(&*entropy, identity.now);
                 let taken = take::take(tx, &link, &delivery.facts, identity.now, &new_uid)?;
                 let taker = Taker { settings: &settings, now: identity.now, new_uid: &new_uid };
-                let received = receive(tx, &link, &delivery, &taker)?;
+                let received = receive(tx, &link, (&delivery, &said), &taker)?;
                 for arrived in &delivery.arrived {
                     outbox::heard(tx, &link, arrived, identity.now)?;
                 }
@@ -187,21 +208,35 @@ fn measure(metrics: &Metrics, channel: &str, received: &Received, took: Duration
 fn receive(
     tx: &mut Tx<'_>,
     link: &LinkRow,
-    delivery: &Delivery,
+    (delivery, said): (&Delivery, &[Said]),
     taker: &Taker<'_>,
 ) -> Result<Vec<Received>> {
     let mut received = Vec::with_capacity(delivery.inbound.len());
     // The bytes hold everything that one request said: if some of it must not leave, they are not kept.
     let is_private = delivery.inbound.iter().any(|one| one.intent == Intent::Private);
     let raw = delivery.raw.as_ref().filter(|_| !is_private);
-    for (at, inbound) in delivery.inbound.iter().enumerate() {
-        // One delivery may say several things; wherever they come from, they are numbered alike.
-        let earlier = delivery.inbound.iter().take(at);
-        let index = earlier.filter(|one| one.transport_key == inbound.transport_key).count();
-        let is_test = delivery.is_test;
-        received.extend(taker.take(tx, Incoming { link, inbound, index, raw, is_test })?);
+    for (inbound, said) in delivery.inbound.iter().zip(said) {
+        received.extend(taker.take(tx, Incoming { link, inbound, said, raw })?);
     }
     Ok(received)
+}
+
+/// What an auditor may read of it.
+#[derive(Serialize)]
+struct Detail<'a> {
+    #[serde(flatten)]
+    taken: &'a Taken,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    deliveries: Vec<TakenIn<'a>>,
+}
+
+/// And of each thing that the relay carries.
+#[derive(Serialize)]
+struct TakenIn<'a> {
+    delivery_id: &'a DeliveryId,
+    event: &'a str,
+    outcome: &'a DeliveryOutcome,
+    thread_id: &'a Option<ThreadId>,
 }
 
 /// What the trail says of it. What changes nothing leaves no entry: a stream says every few seconds that
@@ -212,22 +247,16 @@ fn change(link: &LinkRow, committed: Committed) -> Change<Committed> {
     if taken.chats_added + taken.messages_added + taken.messages_changed == 0 && new.is_empty() {
         return Change::none(committed);
     }
-    let mut detail = serde_json::json!(taken);
-    if let (Some(detail), false) = (detail.as_object_mut(), new.is_empty()) {
-        let of = |received: &&Received| {
-            let Received { delivery_id, event, outcome, thread_id, .. } = received;
-            serde_json::json!({
-                "delivery_id": delivery_id, "event": event, "outcome": outcome,
-                "thread_id": thread_id,
-            })
-        };
-        detail.insert("deliveries".to_owned(), new.iter().map(of).collect());
-    }
+    let deliveries = new.iter().map(|received| {
+        let Received { delivery_id, event, outcome, thread_id, .. } = *received;
+        TakenIn { delivery_id, event, outcome, thread_id }
+    });
+    let detail = Detail { taken, deliveries: deliveries.collect() };
+    let detail = serde_json::to_string(&detail).expect("texts print as JSON");
     let object = match new.as_slice() {
         [only] => only.delivery_id.to_string(),
         _ => link.name.clone(),
     };
-    let detail = detail.to_string();
     Change::of(object, committed).with_detail(detail)
 }
 

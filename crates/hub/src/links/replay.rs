@@ -44,7 +44,7 @@ impl Links {
             one.transport_key = format!("replay:{id}:{}", one.transport_key);
             one.semantic_key = None;
         }
-        let delivery = Delivery { inbound, raw: Some(raw), ..Delivery::default() };
+        let delivery = Delivery { inbound, raw: Some(raw.pack()), ..Delivery::default() };
         Ok(self.intake.commit(&running.link, delivery).await?.received)
     }
 

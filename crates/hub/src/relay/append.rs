@@ -48,8 +48,18 @@ pub fn append(
     new: &NewEnvelope<'_>,
     now: Timestamp,
 ) -> Result<Appended> {
-    let metadata = envelope::to_metadata(new.envelope);
-    check(new.envelope, &metadata)?;
+    append_as(tx, thread, new, &envelope::to_metadata(new.envelope), now)
+}
+
+/// The same, where what the message keeps of its envelope was written down before.
+pub(super) fn append_as(
+    tx: &mut Tx<'_>,
+    thread: &mut ThreadRow,
+    new: &NewEnvelope<'_>,
+    metadata: &str,
+    now: Timestamp,
+) -> Result<Appended> {
+    check(new.envelope, metadata)?;
     thread.head_seq += 1;
     // Time never runs backwards within a thread, whatever the clock does.
     thread.updated = thread.updated.max(now);
@@ -68,7 +78,7 @@ pub fn append(
         sender: new.sender,
         session: new.session,
         body: &new.envelope.content,
-        metadata: Some(&metadata),
+        metadata: Some(metadata),
         reply_to: new.reply_to,
         idempotency: new.idempotency,
         status_after: thread.status,

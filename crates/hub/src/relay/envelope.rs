@@ -3,9 +3,13 @@
 //! The content is the message's text; everything else of the envelope lies in `metadata.relay`, as it was
 //! given. What the hub knows itself (thread, message, sender, trust) is never taken from there.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 pub use protocol::relay::schema::MCP_VERSION;
 use protocol::relay::{Envelope, channel, envelope_role};
 use protocol::{ThreadId, Trust};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::MessageRow;
 
@@ -99,23 +103,49 @@ fn role_of(trust: Trust) -> &'static str {
     }
 }
 
-/// The metadata of the message that an envelope becomes, in its one spelling. An empty id or timestamp
-/// was not given: the message has its own.
+/// What a message knows itself is not kept of its envelope's `meta`.
+const OWN_FIELDS: [&str; 6] = ["thread_id", "message_id", "seq", "sender", "trust", "in_reply_to"];
+
+/// A field of an envelope, as it is kept.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Kept<'a> {
+    Text(&'a str),
+    Texts(&'a [String]),
+    Meta(BTreeMap<&'a str, &'a Value>),
+    Value(Cow<'a, Value>),
+}
+
+/// The metadata of the message that an envelope becomes, in its one spelling: every object's fields in
+/// the order of their names. An empty id or timestamp was not given: the message has its own.
 pub(crate) fn to_metadata(envelope: &Envelope) -> String {
-    let mut kept = match serde_json::to_value(envelope) {
-        Ok(Value::Object(kept)) => kept,
-        _ => Map::new(),
-    };
-    kept.remove("content");
-    for field in ["id", "timestamp"] {
-        if kept.get(field).and_then(Value::as_str) == Some("") {
-            kept.remove(field);
+    let mut kept = BTreeMap::from([
+        ("channel", Kept::Text(&envelope.channel)),
+        ("role", Kept::Text(&envelope.role)),
+    ]);
+    for (name, text) in [("id", &envelope.id), ("timestamp", &envelope.timestamp)] {
+        if !text.is_empty() {
+            kept.insert(name, Kept::Text(text));
         }
     }
-    if let Some(Value::Object(meta)) = kept.get_mut("meta") {
-        for field in ["thread_id", "message_id", "seq", "sender", "trust", "in_reply_to"] {
-            meta.remove(field);
+    for (name, part) in [
+        ("context", envelope.context.as_ref().map(serde_json::to_value)),
+        ("tool_call", envelope.tool_call.as_ref().map(serde_json::to_value)),
+        ("memory_update", envelope.memory_update.as_ref().map(serde_json::to_value)),
+    ] {
+        if let Some(Ok(value)) = part {
+            kept.insert(name, Kept::Value(Cow::Owned(value)));
         }
     }
-    json!({ FIELD: kept }).to_string()
+    if !envelope.retrieval_refs.is_empty() {
+        kept.insert("retrieval_refs", Kept::Texts(&envelope.retrieval_refs));
+    }
+    if !envelope.meta.is_empty() {
+        let fields = envelope.meta.iter().map(|(name, value)| (name.as_str(), value));
+        let fields = fields.filter(|(name, _)| !OWN_FIELDS.contains(name));
+        kept.insert("meta", Kept::Meta(fields.collect()));
+    }
+    let other = envelope.other.iter().filter(|(name, _)| *name != "content");
+    kept.extend(other.map(|(name, value)| (name.as_str(), Kept::Value(Cow::Borrowed(value)))));
+    serde_json::to_string(&BTreeMap::from([(FIELD, kept)])).expect("texts print as JSON")
 }

@@ -34,7 +34,7 @@ fn take(
         at: now,
         place,
         remote_id: Some(&format!("issue:{transport}")),
-        raw: Some(&RawDelivery { headers: "{}".to_owned(), body: vec![transport; 3] }),
+        raw: Some(&RawDelivery { headers: "{}".to_owned(), body: vec![transport; 3] }.pack()),
     })?;
     Ok(1)
 }
@@ -152,7 +152,7 @@ async fn what_is_old_is_forgotten_portion_by_portion(place: Place) {
     let kept = async || -> Vec<bool> {
         let all = DeliveryFilter { link_row: LINK, limit: 10, ..Default::default() };
         let all = place.write(move |tx| tx.deliveries(&all)).await;
-        all.iter().map(|one| one.body_bytes.is_some()).collect()
+        all.iter().map(|one| one.has_body).collect()
     };
     assert_eq!(kept().await, [true, true, false, false, false]);
     assert_eq!(place.write(|tx| tx.forget_deliveries(at(2_500), 2)).await, 2);

@@ -8,6 +8,7 @@ use store::{NewWork, ProposalRow, Tx};
 use crate::clock::fresh_uid;
 use crate::error::Result;
 use crate::hub::Hub;
+use crate::relay::intake::task_key;
 use crate::relay::outbox::{self, NewOutbox, Replaces};
 
 /// Something that leaves.
@@ -59,6 +60,9 @@ pub(super) fn give_back(
 ) -> Result<()> {
     let work = proposal.work.map(|row| tx.work_by_row(row)).transpose()?.flatten();
     let queue = work.map_or_else(|| limits::relay::QUEUE_DEFAULT.to_owned(), |work| work.queue);
+    // A proposal may have a task that no work had so far.
+    let task = task_key(&proposal.task.to_string());
+    tx.stitch_thread(&proposal.workspace, &task, proposal.thread_row)?;
     Ok(tx.insert_work(&NewWork {
         workspace: &proposal.workspace,
         queue: &queue,

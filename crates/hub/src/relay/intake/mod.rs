@@ -6,6 +6,7 @@ mod post_envelope;
 mod read_envelopes;
 mod replay_delivery;
 mod route;
+mod said;
 mod take;
 mod test_link;
 mod view;
@@ -18,4 +19,5 @@ pub use replay_delivery::ReplayDelivery;
 pub use test_link::TestLink;
 
 pub(crate) use keys::task_key;
+pub(crate) use said::Said;
 pub(crate) use take::{Incoming, Received, Taker};

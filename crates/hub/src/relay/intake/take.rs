@@ -4,19 +4,19 @@
 use connector_api::{Inbound, Intent};
 use protocol::id::Uid;
 use protocol::relay::DeliveryOutcome;
-use protocol::{DeliveryId, TaskId, ThreadId, ThreadStatus, ThreadType, Timestamp, Trust, WorkId};
+use protocol::{DeliveryId, ThreadId, ThreadStatus, ThreadType, Timestamp, Trust, WorkId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::{
-    DeliveryRow, LinkRow, NewDelivery, NewThread, NewWork, RawDelivery, RelayThreadRow, ReplyTo,
+    DeliveryRow, LinkRow, NewDelivery, NewThread, NewWork, PackedDelivery, RelayThreadRow, ReplyTo,
     ThreadRow, Tx,
 };
 
-use super::keys::Keys;
 use super::route::{self, Decision};
+use super::said::Said;
 use super::words;
 use crate::error::{Error, Result};
-use crate::relay::append::{NewEnvelope, append};
+use crate::relay::append::{NewEnvelope, append_as};
 use crate::relay::settings::IntakeSettings;
 use crate::threads::rules;
 
@@ -27,12 +27,10 @@ pub(crate) struct Incoming<'a> {
     pub(crate) link: &'a LinkRow,
     /// What was said.
     pub(crate) inbound: &'a Inbound,
-    /// Which of the things that one request said it is.
-    pub(crate) index: usize,
+    /// The same, ready to be taken in.
+    pub(crate) said: &'a Said,
     /// The request, byte for byte.
-    pub(crate) raw: Option<&'a RawDelivery>,
-    /// Whether somebody only tries the way in.
-    pub(crate) is_test: bool,
+    pub(crate) raw: Option<&'a PackedDelivery>,
 }
 
 /// What became of it.
@@ -89,38 +87,34 @@ impl Taker<'_> {
     /// Takes in one thing that a service said; `None` where it goes on with something that the relay
     /// does not carry.
     pub(crate) fn take(&self, tx: &mut Tx<'_>, incoming: Incoming<'_>) -> Result<Option<Received>> {
-        let Incoming { link, inbound, .. } = incoming;
+        let Incoming { link, inbound, said, .. } = incoming;
         let known = find_thread(tx, incoming)?;
         if inbound.intent == Intent::Reply && matches!(known, Known::Nothing) {
             return Ok(None);
         }
-        let keys = Keys::of(inbound, incoming.index);
-        let semantic = keys.semantic.as_ref().map(<[u8; 32]>::as_slice);
-        if let Some(known) = tx.count_copy(link.row, &keys.transport, semantic)? {
+        let semantic = said.keys.semantic.as_ref().map(<[u8; 32]>::as_slice);
+        if let Some(known) = tx.count_copy(link.row, &said.keys.transport, semantic)? {
             return Ok(Some(again(known)));
         }
         let decision = self.decide(tx, incoming)?;
-        let id = DeliveryId((self.new_uid)());
         let placed = match &decision {
             Decision::Aside(_) => None,
-            decision => Some(self.place(tx, incoming, id, (decision, &known))?),
+            decision => Some(self.place(tx, incoming, (decision, &known))?),
         };
         let outcome = decision.outcome();
         // Of what must not leave where it was said, and of our own, only the keys are kept.
         let is_kept = !matches!(outcome, DeliveryOutcome::Private | DeliveryOutcome::Own);
-        let (event, remote_id) =
-            (words::name(&inbound.event), inbound.remote_id.as_deref().map(words::name));
         tx.insert_delivery(&NewDelivery {
-            id,
+            id: said.id,
             workspace: &link.workspace,
             link_row: link.row,
-            event: &event,
-            transport_key: &keys.transport,
+            event: &said.event,
+            transport_key: &said.keys.transport,
             semantic_key: semantic,
             outcome,
             at: self.now,
             place: placed.as_ref().map(|placed| (placed.thread.row, placed.seq)),
-            remote_id: remote_id.as_deref().filter(|_| is_kept),
+            remote_id: said.remote_id.as_deref().filter(|_| is_kept),
             raw: incoming.raw.filter(|_| is_kept),
         })?;
         let (queue, agent) = match decision {
@@ -128,8 +122,8 @@ impl Taker<'_> {
             _ => (None, None),
         };
         Ok(Some(Received {
-            delivery_id: id,
-            event,
+            delivery_id: said.id,
+            event: said.event.clone(),
             outcome,
             copies: 1,
             thread_id: placed.as_ref().map(|placed| placed.thread.id),
@@ -143,11 +137,11 @@ impl Taker<'_> {
 
     /// What is to become of it. What we posted ourselves comes back as an event; it makes no work.
     fn decide(&self, tx: &mut Tx<'_>, incoming: Incoming<'_>) -> Result<Decision> {
-        let Incoming { link, inbound, .. } = incoming;
+        let Incoming { link, inbound, said, .. } = incoming;
         let decision = route::decide(&self.settings.routes, &link.name, inbound);
         if let (Decision::Work { .. } | Decision::Note, Some(remote_id)) =
-            (&decision, &inbound.remote_id)
-            && tx.is_posted(link.row, &words::name(remote_id))?
+            (&decision, &said.remote_id)
+            && tx.is_posted(link.row, remote_id)?
         {
             return Ok(Decision::Aside(DeliveryOutcome::Own));
         }
@@ -159,33 +153,28 @@ impl Taker<'_> {
         &self,
         tx: &mut Tx<'_>,
         incoming: Incoming<'_>,
-        id: DeliveryId,
         (decision, known): (&Decision, &Known),
     ) -> Result<Placed> {
-        let Incoming { link, inbound, .. } = incoming;
+        let Incoming { link, inbound, said, .. } = incoming;
         let is_work = matches!(decision, Decision::Work { .. });
         let mut thread = self.thread(tx, incoming, known, is_work)?;
         let task = match tx.open_task(thread.row)? {
-            None if is_work => Some(TaskId((self.new_uid)())),
+            None if is_work => Some(said.task),
             open => open,
         };
         let reply_to = earlier(tx, link, inbound, &thread)?;
-        let mut envelope = words::envelope_of(link, inbound, id, task);
-        if incoming.is_test {
-            envelope.meta.insert("is_test".to_owned(), true.into());
-        }
         if let Decision::Work { agent: Some(agent), .. } = decision {
             tx.add_participant(thread.row, agent, self.now)?;
         }
         let new = NewEnvelope {
-            envelope: &envelope,
-            sender: &words::sender_of(link, inbound),
-            session: &id.to_string(),
+            envelope: &said.envelope,
+            sender: &said.sender,
+            session: &said.id.to_string(),
             trust: Trust::External,
             reply_to,
             idempotency: None,
         };
-        let appended = append(tx, &mut thread, &new, self.now)?;
+        let appended = append_as(tx, &mut thread, &new, &said.metadata(task), self.now)?;
         let seq = appended.seq;
         let work = match (decision, task) {
             (Decision::Work { queue, .. }, Some(task)) => {
@@ -237,7 +226,7 @@ impl Taker<'_> {
         incoming: Incoming<'_>,
         address: String,
     ) -> Result<ThreadRow> {
-        let Incoming { link, inbound, .. } = incoming;
+        let Incoming { link, inbound, said, .. } = incoming;
         let id = ThreadId((self.new_uid)());
         let row = tx.insert_thread(&NewThread {
             id,
@@ -251,7 +240,7 @@ impl Taker<'_> {
         tx.insert_relay_thread(&RelayThreadRow {
             thread_row: row,
             link_row: link.row,
-            key: words::thread_key_of(inbound),
+            key: said.thread_key.clone(),
             channel: words::channel_of(link),
             url: words::url_of(inbound),
             address,
@@ -278,8 +267,8 @@ impl Taker<'_> {
 
 /// The thread that something belongs to, if there is one.
 fn find_thread(tx: &mut Tx<'_>, incoming: Incoming<'_>) -> Result<Known> {
-    let Incoming { link, inbound, .. } = incoming;
-    if let Some(known) = tx.relay_thread_by_key(link.row, &words::thread_key_of(inbound))? {
+    let Incoming { link, inbound, said, .. } = incoming;
+    if let Some(known) = tx.relay_thread_by_key(link.row, &said.thread_key)? {
         return Ok(Known::Thing(known));
     }
     // Somebody answers beneath something that we posted for a thread.

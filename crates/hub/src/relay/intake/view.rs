@@ -46,7 +46,7 @@ impl DeliveryView {
             thread_id: row.place.map(|(thread, _, _)| thread),
             seq: row.place.map(|(_, _, seq)| seq),
             remote_id: row.remote_id,
-            is_replayable: row.body_bytes.is_some(),
+            is_replayable: row.has_body,
         }
     }
 

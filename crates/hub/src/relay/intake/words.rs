@@ -16,6 +16,9 @@ use crate::relay::envelope;
 
 /// Where a long text is cut into pieces that are cleaned one by one.
 const PIECE_BYTES: usize = 8 * 1024;
+/// Facts of a length that cannot be too much, whatever else an envelope says: everything else in it is
+/// of names, and short.
+const SHORT_BYTES: usize = all_limits::METADATA_BYTES_MAX / 4;
 
 /// The envelope of something that a service said, in its own thread.
 pub(super) fn envelope_of(
@@ -33,9 +36,10 @@ pub(super) fn envelope_of(
         ..Envelope::default()
     };
     if !inbound.facts.is_empty() {
-        let source = clean_value(&Value::Object(inbound.facts.clone()), 0);
+        let source = clean_map(&inbound.facts, 0);
+        let is_long = weight(&source) > SHORT_BYTES;
         envelope.meta.insert("source".to_owned(), source);
-        if envelope::to_metadata(&envelope).len() > all_limits::METADATA_BYTES_MAX {
+        if is_long && envelope::to_metadata(&envelope).len() > all_limits::METADATA_BYTES_MAX {
             envelope.meta.insert("source".to_owned(), json!({ "is_cut": true }));
         }
     }
@@ -114,11 +118,21 @@ pub(super) fn thread_key_of(inbound: &Inbound) -> String {
 
 /// A name of a stranger's, on one line and not too long.
 pub(super) fn name(text: &str) -> String {
+    if text.len() < limits::INBOUND_NAME_CHARS_MAX && is_plain_name(text) {
+        return text.to_owned();
+    }
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut chars = line.chars();
     let head: String = chars.by_ref().take(limits::INBOUND_NAME_CHARS_MAX - 1).collect();
     let cut = if chars.next().is_some() { format!("{head}…") } else { head };
     clean(&cut).into_owned()
+}
+
+/// Whether a name is shown as it is, seen at a glance: most are.
+fn is_plain_name(text: &str) -> bool {
+    let is_spaced =
+        |text: &str| text.starts_with(' ') || text.ends_with(' ') || text.contains("  ");
+    text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) && !is_spaced(text)
 }
 
 /// An address of a page; what is none a person could open is not shown.
@@ -176,11 +190,26 @@ fn clean_value(value: &Value, depth: usize) -> Value {
         _ if depth > 32 => Value::Null,
         Value::String(text) => clean(text).into_owned().into(),
         Value::Array(items) => items.iter().map(|item| clean_value(item, depth + 1)).collect(),
-        Value::Object(map) => map
-            .iter()
-            .map(|(key, value)| (name(key), clean_value(value, depth + 1)))
-            .collect::<Map<_, _>>()
-            .into(),
+        Value::Object(map) => clean_map(map, depth),
         other => other.clone(),
+    }
+}
+
+fn clean_map(map: &Map<String, Value>, depth: usize) -> Value {
+    let fields = map.iter().map(|(key, value)| (name(key), clean_value(value, depth + 1)));
+    Value::Object(fields.collect())
+}
+
+/// No less than the bytes that a value takes when it is printed.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => 24,
+        // A character takes at most as much as `\u0000` does.
+        Value::String(text) => 6 * text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| weight(item) + 1).sum::<usize>() + 2,
+        Value::Object(map) => {
+            map.iter().map(|(key, value)| 6 * key.len() + weight(value) + 4).sum::<usize>() + 2
+        }
     }
 }

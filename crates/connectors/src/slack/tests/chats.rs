@@ -200,9 +200,9 @@ async fn what_is_sent_is_text_and_no_markup() {
 async fn a_chat_gets_one_message_a_second() {
     let fake = workspace().await;
     let link = link(&fake);
+    let begun = Instant::now();
     link.send(&outbound("one")).await.unwrap();
     tokio::time::pause();
-    let begun = Instant::now();
     link.send(&outbound("two")).await.unwrap();
     assert!(begun.elapsed().as_millis() >= 900);
 }

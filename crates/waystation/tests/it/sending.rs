@@ -185,7 +185,7 @@ async fn slack_is_asked_for_a_message_whose_answer_was_lost() {
     });
     world.link(&up, "slack", &settings);
     let client = up.client(&world.agent);
-    until("the chat is known", || held(&client, "slack", "C1") == 1);
+    until("the chat is known by its name", || held(&client, "slack", "general") == 1);
     slack.trouble().drop_answers(1);
     let text = "<!channel> 1 > 0 & so on";
     let answer = until_sent(&client, &text_to("slack", "general", text, "k"));

@@ -69,7 +69,7 @@ impl Entropy for SystemEntropy {
 impl Stock {
     fn take(&mut self, bytes: &mut [u8]) {
         if self.used + bytes.len() > STOCK_BYTES {
-            self.bytes = fresh();
+            fill(&mut self.bytes);
             self.used = 0;
         }
         match self.bytes.get_mut(self.used..self.used + bytes.len()) {
@@ -82,12 +82,6 @@ impl Stock {
             None => fill(bytes),
         }
     }
-}
-
-fn fresh() -> [u8; STOCK_BYTES] {
-    let mut bytes = [0; STOCK_BYTES];
-    fill(&mut bytes);
-    bytes
 }
 
 fn fill(bytes: &mut [u8]) {

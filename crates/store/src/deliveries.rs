@@ -1,6 +1,7 @@
 //! What services said. A thing is known again by the id of its delivery and by what happened, so it is
 //! kept once, however often and whichever way it is said.
 
+use protocol::limits::links::HOOK_BYTES_MAX;
 use protocol::relay::DeliveryOutcome;
 use protocol::{DeliveryId, ThreadId, Timestamp};
 
@@ -42,7 +43,9 @@ impl RawDelivery {
 fn unpack(body: Vec<u8>, body_bytes: Option<i64>) -> Result<Vec<u8>> {
     const CORRUPT: StoreError = StoreError::Corrupt { what: "delivery" };
     let Some(bytes) = body_bytes else { return Ok(body) };
-    let bytes = usize::try_from(bytes).map_err(|_| CORRUPT)?;
+    // Room is made for as much as it says: never for more than a service may send.
+    let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= HOOK_BYTES_MAX);
+    let bytes = bytes.ok_or(CORRUPT)?;
     lz4_flex::block::decompress(&body, bytes).map_err(|_| CORRUPT)
 }
 
@@ -359,5 +362,6 @@ mod tests {
         }
         assert_eq!(unpack(b"plain".to_vec(), None).unwrap(), b"plain", "kept before packing");
         assert!(unpack(b"not packed".to_vec(), Some(40)).is_err());
+        assert!(unpack(b"x".to_vec(), Some(i64::MAX)).is_err(), "nobody can have sent so much");
     }
 }

@@ -4,7 +4,7 @@
 //! and an answer of 200 goes out only when what they said is committed, so that a service may forget.
 //! Whoever cannot sign learns no more than that.
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Path, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
@@ -85,7 +85,7 @@ fn size(request: &Request) -> u32 {
 
 /// The request as a connector wants it; `None` when it is larger than anything a service sends.
 async fn whole(parts: &Parts, body: Body) -> Option<HookRequest> {
-    let body = Limited::new(body, limits::HOOK_BYTES_MAX).collect().await.ok()?.to_bytes();
+    let body = bytes(body).await?;
     let text = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
         Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
     };
@@ -93,8 +93,23 @@ async fn whole(parts: &Parts, body: Body) -> Option<HookRequest> {
         method: parts.method.as_str().to_owned(),
         headers: parts.headers.iter().filter_map(text).collect(),
         query: form_pairs(parts.uri.query().unwrap_or_default()).unwrap_or_default(),
-        body: body.into(),
+        body,
     })
+}
+
+/// A whole body in one piece: whatever pieces it comes in, each is copied once.
+async fn bytes(body: Body) -> Option<Vec<u8>> {
+    let announced = body.size_hint().lower();
+    let mut pieces = std::pin::pin!(Limited::new(body, limits::HOOK_BYTES_MAX));
+    // Room is made for what most requests need; what is only announced takes none.
+    let room = usize::try_from(announced).unwrap_or(usize::MAX).min(limits::HOOK_BYTES_MIN);
+    let mut whole = Vec::with_capacity(room);
+    while let Some(piece) = pieces.frame().await {
+        if let Ok(bytes) = piece.ok()?.into_data() {
+            whole.extend_from_slice(&bytes);
+        }
+    }
+    Some(whole)
 }
 
 fn plain(status: StatusCode, text: impl Into<String>) -> Response {

@@ -161,10 +161,25 @@ impl Metrics {
 
 /// `channel="slack",outcome="sent"`.
 fn spell(labels: &[(&str, &str)]) -> String {
-    let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
-    let labels: Vec<String> =
-        labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
-    labels.join(",")
+    let length = labels.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
+    let mut spelled = String::with_capacity(length);
+    for (name, value) in labels {
+        if !spelled.is_empty() {
+            spelled.push(',');
+        }
+        spelled.push_str(name);
+        spelled.push_str("=\"");
+        for letter in value.chars() {
+            match letter {
+                '\\' => spelled.push_str("\\\\"),
+                '"' => spelled.push_str("\\\""),
+                '\n' => spelled.push(' '),
+                plain => spelled.push(plain),
+            }
+        }
+        spelled.push('"');
+    }
+    spelled
 }
 
 /// The member of a family with these labels; made where there is room for one more.

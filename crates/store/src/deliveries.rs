@@ -28,14 +28,14 @@ pub struct PackedDelivery {
     body_bytes: usize,
 }
 
-impl RawDelivery {
-    /// Makes it as small as it is kept.
-    pub fn pack(self) -> PackedDelivery {
-        PackedDelivery {
-            headers: self.headers,
-            body: lz4_flex::block::compress(&self.body),
-            body_bytes: self.body.len(),
-        }
+impl PackedDelivery {
+    /// Makes a body as small as it is kept.
+    pub fn new(headers: String, body: &[u8]) -> Self {
+        let mut packed = vec![0; lz4_flex::block::get_maximum_output_size(body.len())];
+        let length = lz4_flex::block::compress_into(body, &mut packed);
+        // It is written and dropped at once: it need not shrink to fit.
+        packed.truncate(length.expect("there is room for the worst"));
+        Self { headers, body: packed, body_bytes: body.len() }
     }
 }
 
@@ -351,8 +351,8 @@ mod tests {
     fn what_is_packed_comes_out_as_it_was() {
         let url = "https://api.github.com/repos/acme/shop/issues/1/comments,";
         for body in [String::new(), "x".to_owned(), url.repeat(200), "🦀\0".repeat(9)] {
-            let raw = RawDelivery { headers: "{}".to_owned(), body: body.clone().into_bytes() };
-            let PackedDelivery { body: packed, body_bytes, .. } = raw.pack();
+            let PackedDelivery { body: packed, body_bytes, .. } =
+                PackedDelivery::new("{}".to_owned(), body.as_bytes());
             assert!(packed.len() < body.len() / 10 || body.len() < 1_000);
             let bytes = i64::try_from(body_bytes).ok();
             assert_eq!(unpack(packed.clone(), bytes).unwrap(), body.as_bytes());

@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0011_chat_sends.sql"),
     include_str!("../migrations/0012_work_task.sql"),
     include_str!("../migrations/0013_packed_bodies.sql"),
+    include_str!("../migrations/0014_plain_predicates.sql"),
 ];
 
 /// The schema this program writes.

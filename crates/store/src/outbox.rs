@@ -337,7 +337,7 @@ impl Tx<'_> {
             ),
             Some(_) => select_outbox!(
                 "WHERE workspace = ?1 AND (CAST(?2 AS BIGINT) < 0 OR link = ?2) AND id < ?3
-                   AND state IN (0, 1, 3) AND state = ?4
+                   AND (state < 2 OR state = 3) AND state = ?4
                  ORDER BY id DESC LIMIT ?5"
             ),
         };
@@ -360,7 +360,7 @@ impl Tx<'_> {
         self.query(
             "SELECT d.state, d.number, (SELECT o.created_ms FROM outbox o WHERE o.id = d.oldest)
              FROM (SELECT state, count(*) AS number, min(id) AS oldest FROM outbox
-                   WHERE state IN (0, 1, 3) GROUP BY state) d
+                   WHERE (state < 2 OR state = 3) GROUP BY state) d
              ORDER BY d.state",
             &[],
             |row| {

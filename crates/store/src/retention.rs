@@ -49,7 +49,7 @@ macro_rules! outbox {
             " FROM outbox WHERE id > ?1 AND id <= ?2
                AND ((state IN (2, 4) AND ended_ms < ?3 AND NOT EXISTS
                        (SELECT 1 FROM outbox o WHERE o.link = outbox.link
-                          AND o.destination = outbox.destination AND o.state IN (0, 1, 3)))
+                          AND o.destination = outbox.destination AND (o.state < 2 OR o.state = 3)))
                  OR (state = 3 AND ended_ms < ?4))
                AND NOT EXISTS (SELECT 1 FROM proposal p
                                WHERE p.thread = outbox.thread AND p.state IN (0, 5))"
@@ -82,7 +82,7 @@ macro_rules! tool_calls {
             " FROM tool_call WHERE id > ?1 AND id <= ?2
                AND ((state IN (2, 4) AND ended_ms < ?3) OR (state IN (3, 5) AND ended_ms < ?4))
                AND NOT EXISTS (SELECT 1 FROM work w
-                               WHERE w.thread = tool_call.thread AND w.state IN (0, 1, 5))
+                               WHERE w.thread = tool_call.thread AND (w.state < 2 OR w.state = 5))
                AND NOT EXISTS (SELECT 1 FROM work w
                                WHERE w.thread = tool_call.thread AND w.state = 4)
                AND NOT EXISTS (SELECT 1 FROM tool_call c

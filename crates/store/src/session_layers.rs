@@ -103,7 +103,7 @@ impl Tx<'_> {
     /// The task of the open work about a message.
     pub fn open_task_at(&mut self, thread_row: i64, seq: i64) -> Result<Option<TaskId>> {
         let task = self.query_one(
-            "SELECT task FROM work WHERE thread = ?1 AND seq = ?2 AND state IN (0, 1, 5) LIMIT 1",
+            "SELECT task FROM work WHERE thread = ?1 AND seq = ?2 AND (state < 2 OR state = 5) LIMIT 1",
             &[thread_row.into(), seq.into()],
             |row| row.blob(0),
         )?;
@@ -113,7 +113,7 @@ impl Tx<'_> {
     /// Whether somebody still has to work on a task.
     pub fn is_task_open(&mut self, thread_row: i64, task: TaskId) -> Result<bool> {
         let found = self.query_one(
-            "SELECT 1 FROM work WHERE thread = ?1 AND task = ?2 AND state IN (0, 1, 5) LIMIT 1",
+            "SELECT 1 FROM work WHERE thread = ?1 AND task = ?2 AND (state < 2 OR state = 5) LIMIT 1",
             &[thread_row.into(), task.as_bytes().into()],
             |_| Ok(()),
         )?;

@@ -127,7 +127,7 @@ impl Tx<'_> {
             "INSERT INTO work (uid, workspace, queue, thread, seq, task, state, attempts, visible_ms,
                  fence, created_ms)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6,
-                 CASE WHEN EXISTS (SELECT 1 FROM work WHERE thread = ?4 AND state IN (0, 1, 5))
+                 CASE WHEN EXISTS (SELECT 1 FROM work WHERE thread = ?4 AND (state < 2 OR state = 5))
                      THEN 5 ELSE 0 END,
                  0, ?7, 0, ?7)",
             &[
@@ -167,7 +167,7 @@ impl Tx<'_> {
     pub fn open_task(&mut self, thread_row: i64) -> Result<Option<TaskId>> {
         // Two questions, because each has an index of its own.
         let newest = [
-            "SELECT id, task FROM work WHERE thread = ?1 AND state IN (0, 1, 5)
+            "SELECT id, task FROM work WHERE thread = ?1 AND (state < 2 OR state = 5)
              ORDER BY id DESC LIMIT 1",
             "SELECT id, task FROM work WHERE thread = ?1 AND state = 4 ORDER BY id DESC LIMIT 1",
         ];
@@ -272,7 +272,7 @@ impl Tx<'_> {
             return Ok(None);
         }
         let first = self.query_one(
-            "SELECT id, queue FROM work WHERE thread = ?1 AND state IN (0, 1, 5)
+            "SELECT id, queue FROM work WHERE thread = ?1 AND (state < 2 OR state = 5)
              ORDER BY id LIMIT 1",
             &[work.thread_row.into()],
             |row| Ok((row.int(0)?, row.text(1)?)),
@@ -344,7 +344,7 @@ impl Tx<'_> {
             Some(_) => select_work!(
                 "WHERE w.workspace = ?1 AND (?2 = '' OR w.queue = ?2)
                    AND (CAST(?3 AS BIGINT) < 0 OR w.thread = ?3)
-                   AND w.state IN (0, 1, 3, 4, 5) AND w.state = ?4 AND w.id < ?5
+                   AND w.state <> 2 AND w.state = ?4 AND w.id < ?5
                  ORDER BY w.id DESC LIMIT ?6"
             ),
         };
@@ -366,7 +366,7 @@ impl Tx<'_> {
     pub fn work_depths(&mut self) -> Result<Vec<QueueDepth>> {
         self.query(
             "SELECT workspace, queue, state, count(*), min(created_ms) FROM work
-             WHERE state IN (0, 1, 3, 4, 5) GROUP BY workspace, queue, state
+             WHERE state <> 2 GROUP BY workspace, queue, state
              ORDER BY workspace, queue, state",
             &[],
             |row| {
@@ -399,7 +399,7 @@ impl Tx<'_> {
     /// What work becomes that is added to a thread.
     fn place_in_thread(&mut self, thread_row: i64) -> Result<WorkState> {
         let open = self.query_one(
-            "SELECT id FROM work WHERE thread = ?1 AND state IN (0, 1, 5) LIMIT 1",
+            "SELECT id FROM work WHERE thread = ?1 AND (state < 2 OR state = 5) LIMIT 1",
             &[thread_row.into()],
             |_| Ok(()),
         )?;

@@ -15,6 +15,7 @@ mod map_talk;
 mod missed;
 mod own;
 mod page;
+mod payload;
 mod place;
 mod post;
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::map;
 use super::own::Own;
+use super::payload::Plain;
 use crate::foreign::Foreign;
 use crate::form;
 use crate::tag::{Seal, body_key};
@@ -47,12 +48,12 @@ impl WayIn {
     /// Reads a delivery, if GitHub really sent it.
     pub(super) fn receive(&self, request: &HookRequest, now: Timestamp) -> Result<HookReply> {
         self.verify(request)?;
-        let payload = payload(request)?;
+        let event = request.header("x-github-event").unwrap_or("unknown");
+        let payload = payload(request, event)?;
         if !self.is_of_this_installation(&payload) {
             tracing::debug!("a delivery of another installation of the same app");
             return Ok(HookReply::default());
         }
-        let event = request.header("x-github-event").unwrap_or("unknown");
         let digest;
         let delivery_id = if let Some(id) = request.header("x-github-delivery") {
             id
@@ -119,17 +120,24 @@ impl WayIn {
 }
 
 /// The payload: the body itself, or a field of it where the webhook sends forms.
-fn payload(request: &HookRequest) -> Result<Value> {
+fn payload(request: &HookRequest, event: &str) -> Result<Value> {
     let is_form = request
         .header("content-type")
         .is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
     let read = if is_form {
         let fields = form::fields(&request.body);
-        serde_json::from_str(form::field(&fields, "payload").unwrap_or_default())
+        read(form::field(&fields, "payload").unwrap_or_default().as_bytes(), event)
     } else {
-        serde_json::from_slice(&request.body)
+        read(&request.body, event)
     };
     read.map_err(|_| ConnectorError::Protocol {
         reason: "expected a payload as JSON, or a form with a field `payload`".to_owned(),
     })
+}
+
+fn read(json: &[u8], event: &str) -> serde_json::Result<Value> {
+    if map::is_kept_whole(event) {
+        return serde_json::from_slice(json);
+    }
+    serde_json::from_slice(json).map(|Plain(payload)| payload)
 }

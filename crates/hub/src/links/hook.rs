@@ -3,7 +3,7 @@
 use connector_api::{Connector, ConnectorError, HookAnswer, HookReply, HookRequest};
 use protocol::Timestamp;
 use serde::{Deserialize, Serialize};
-use store::RawDelivery;
+use store::{PackedDelivery, RawDelivery};
 
 use super::intake::{Committed, Delivery};
 use super::mark::Mark;
@@ -57,7 +57,7 @@ impl Links {
         if is_empty && matches!(mark, Mark::None) {
             return Ok(None);
         }
-        let raw = (!batch.inbound.is_empty()).then(|| raw(request, self.intake.now()).pack());
+        let raw = (!batch.inbound.is_empty()).then(|| packed(request, self.intake.now()));
         let (facts, inbound, arrived) = (batch.facts, batch.inbound, batch.arrived);
         let delivery = Delivery { facts, mark, inbound, arrived, raw, is_test, lease_owner: None };
         let committed = self.intake.commit(&running.link, delivery).await?;
@@ -83,12 +83,7 @@ impl Links {
 
 /// What is kept of a request, so that it can be read again. A header or parameter that carries a secret
 /// is not.
-fn raw(request: &HookRequest, now: Timestamp) -> RawDelivery {
-    let is_secret = |name: &str| {
-        ["authorization", "cookie", "token", "secret", "password", "api-key", "apikey"]
-            .iter()
-            .any(|word| name.contains(word))
-    };
+fn packed(request: &HookRequest, now: Timestamp) -> PackedDelivery {
     let plain = |(name, _): &&(String, String)| !is_secret(name);
     let parts = Parts {
         headers: request.headers.iter().filter(plain).collect(),
@@ -97,7 +92,20 @@ fn raw(request: &HookRequest, now: Timestamp) -> RawDelivery {
         received_ms: now.as_ms(),
     };
     let headers = serde_json::to_string(&parts).expect("texts print as JSON");
-    RawDelivery { headers, body: request.body.clone() }
+    PackedDelivery::new(headers, &request.body)
+}
+
+/// Whether the name of a header or parameter says that it carries a secret.
+fn is_secret(name: &str) -> bool {
+    const WORDS: [&[u8]; 7] =
+        [b"authorization", b"cookie", b"token", b"secret", b"password", b"api-key", b"apikey"];
+    let name = name.as_bytes();
+    let is_first = |byte: &u8| matches!(byte, b'a' | b'c' | b't' | b's' | b'p');
+    let mut starts = name.iter().enumerate().filter(|(_, byte)| is_first(byte)).map(|(at, _)| at);
+    starts.any(|at| {
+        let rest = name.get(at..).unwrap_or_default();
+        WORDS.iter().any(|word| rest.starts_with(word))
+    })
 }
 
 /// A request without its body, as it is kept.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use connector_api::{ConnectorError, Inbound};
 use protocol::id::Uid;
-use store::{LinkRow, RawDelivery};
+use store::{LinkRow, PackedDelivery, RawDelivery};
 
 use super::hook::{self, from_raw};
 use super::intake::Delivery;
@@ -44,7 +44,8 @@ impl Links {
             one.transport_key = format!("replay:{id}:{}", one.transport_key);
             one.semantic_key = None;
         }
-        let delivery = Delivery { inbound, raw: Some(raw.pack()), ..Delivery::default() };
+        let raw = Some(PackedDelivery::new(raw.headers, &raw.body));
+        let delivery = Delivery { inbound, raw, ..Delivery::default() };
         Ok(self.intake.commit(&running.link, delivery).await?.received)
     }
 

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use protocol::relay::DeliveryOutcome;
 use protocol::{DeliveryId, Timestamp};
 use waystation_store::{
-    DeliveryFilter, NewDelivery, RawDelivery, ReconcileRow, RelayThreadRow, Result, Tx,
+    DeliveryFilter, NewDelivery, PackedDelivery, ReconcileRow, RelayThreadRow, Result, Tx,
 };
 
 use crate::place::{Place, WORKSPACE, at, on_both, unique};
@@ -34,7 +34,7 @@ fn take(
         at: now,
         place,
         remote_id: Some(&format!("issue:{transport}")),
-        raw: Some(&RawDelivery { headers: "{}".to_owned(), body: vec![transport; 3] }.pack()),
+        raw: Some(&PackedDelivery::new("{}".to_owned(), &[transport; 3])),
     })?;
     Ok(1)
 }

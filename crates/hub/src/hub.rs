@@ -133,6 +133,8 @@ pub struct Hub {
     pub(crate) outbox: Outbox,
     pub(crate) sealer: Sealer,
     pub(crate) audit_bell: Arc<Notify>,
+    /// Rings when a part of an import was taken.
+    pub(crate) import_bell: Notify,
     pub(crate) places: Semaphore,
     pub(crate) waiting: AtomicUsize,
     pub(crate) quotas: Quotas,
@@ -181,6 +183,7 @@ impl Hub {
             memory,
             links: Links::new(links, intake, name),
             audit_bell,
+            import_bell: Notify::new(),
             places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
             waiting: AtomicUsize::new(0),
             keys,

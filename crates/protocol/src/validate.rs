@@ -78,20 +78,10 @@ pub fn event_type(text: &str) -> Result<(), Invalid> {
 /// Whether JSON text nests deeper than the hub takes. Looks at brackets outside strings only.
 pub fn nests_too_deep(json: &[u8]) -> bool {
     let mut depth = 0_usize;
-    let mut in_string = false;
-    let mut escaped = false;
-    for byte in json {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
-            }
-            continue;
-        }
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
         match byte {
-            b'"' => in_string = true,
+            b'"' => bytes = after_string(bytes.as_slice()).iter(),
             b'{' | b'[' => {
                 depth += 1;
                 if depth > limits::JSON_DEPTH_MAX {
@@ -103,6 +93,19 @@ pub fn nests_too_deep(json: &[u8]) -> bool {
         }
     }
     false
+}
+
+/// What follows a string, from behind its opening quote on.
+fn after_string(mut text: &[u8]) -> &[u8] {
+    while let Some(at) = memchr::memchr2(b'"', b'\\', text) {
+        let is_end = text.get(at) == Some(&b'"');
+        // What is escaped is passed over, a quote above all.
+        text = text.get(at + if is_end { 1 } else { 2 }..).unwrap_or_default();
+        if is_end {
+            return text;
+        }
+    }
+    &[]
 }
 
 /// The known name nearest to a mistyped one, if any is near enough to suggest.
@@ -169,6 +172,13 @@ mod tests {
         assert!(!nests_too_deep(
             br#"{"a":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["}"#
         ));
+        let deep = "[".repeat(65);
+        for around in [r#"["\\","#, r#"["\"[","#, r#"["a\\\"b","c","#] {
+            assert!(nests_too_deep(format!("{around}{deep}").as_bytes()), "{around}");
+        }
+        for within in [r#"["\""#, r#"["\\\""#, r#"["ends in a backslash\"#] {
+            assert!(!nests_too_deep(format!("{within}{deep}").as_bytes()), "{within}");
+        }
         assert!(!nests_too_deep("[".repeat(64).as_bytes()));
         assert!(nests_too_deep("[".repeat(65).as_bytes()));
     }

@@ -1,12 +1,14 @@
 //! Messages of chats: read by the time they were sent, changed and taken back with a trace.
 
+use std::sync::LazyLock;
+
 use protocol::{MessageId, Timestamp};
 
 use crate::error::{Result, StoreError};
 use crate::messages::ReplyTo;
 use crate::threads::limit_param;
 use crate::tx::Tx;
-use crate::value::Row;
+use crate::value::{Param, Row};
 
 /// A message of a chat, as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +45,32 @@ impl ChatMessageRow {
         self.body.len() + self.details.as_ref().map_or(0, String::len)
     }
 }
+
+/// Messages that one statement appends.
+pub const CHAT_MESSAGES_AT_ONCE: usize = 16;
+/// What each of them has of its own.
+const PARAMS_EACH: usize = 8;
+
+/// Opening and closing the table's indexes costs a third of a message: many share it.
+static INSERT_AT_ONCE: LazyLock<String> = LazyLock::new(|| {
+    let rows: Vec<String> = (0..CHAT_MESSAGES_AT_ONCE)
+        .map(|row| {
+            let [seq, sent, sender, body, details, reply_seq, reply_ms, remote_id] =
+                std::array::from_fn(|at| 2 + row * PARAMS_EACH + at);
+            format!(
+                "(?1, ?{seq}, ?{sent}, 0, 2, ?{sender}, '', ?{body}, ?{details}, ?{reply_seq},
+                  ?{reply_ms}, 0, ?{remote_id})"
+            )
+        })
+        .collect();
+    format!(
+        "INSERT INTO message (thread, seq, created_ms, kind, trust, sender, session, body,
+             metadata, reply_seq, reply_ms, status_after, remote_id)
+         VALUES {}
+         ON CONFLICT (thread, remote_id) WHERE remote_id IS NOT NULL DO NOTHING",
+        rows.join(", ")
+    )
+});
 
 /// A message to be appended to a chat.
 #[derive(Clone, Copy, Debug)]
@@ -163,6 +191,39 @@ impl Tx<'_> {
             ],
         )?;
         Ok(added > 0)
+    }
+
+    /// Appends as many messages as fit one statement, to one chat; adds none of them, and answers
+    /// `false`, when the chat has any of their ids already.
+    pub fn insert_chat_messages(
+        &mut self,
+        thread_row: i64,
+        new: &[NewChatMessage<'_>; CHAT_MESSAGES_AT_ONCE],
+    ) -> Result<bool> {
+        let mut params: Vec<Param<'_>> = Vec::with_capacity(1 + PARAMS_EACH * new.len());
+        params.push(thread_row.into());
+        for one in new {
+            params.extend::<[Param<'_>; PARAMS_EACH]>([
+                one.seq.into(),
+                one.sent.as_ms().into(),
+                one.sender.into(),
+                one.body.into(),
+                one.details.into(),
+                one.reply_to.map(|to| to.seq).into(),
+                one.reply_to.map(|to| to.created.as_ms()).into(),
+                one.remote_id.into(),
+            ]);
+        }
+        let added = self.execute(&INSERT_AT_ONCE, &params)?;
+        if added == u64::try_from(new.len()).unwrap_or(u64::MAX) {
+            return Ok(true);
+        }
+        let [first, .., last] = new;
+        self.execute(
+            "DELETE FROM message WHERE thread = ?1 AND seq BETWEEN ?2 AND ?3",
+            &[thread_row.into(), first.seq.into(), last.seq.into()],
+        )?;
+        Ok(false)
     }
 
     /// A message by its id at the source.

@@ -56,7 +56,8 @@ mod writer;
 pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};
 pub use backup::{BackupReport, backup, restore, verify_backup};
 pub use chat_messages::{
-    ChangeKind, ChangeRow, ChatMessageRow, ChatSpan, NewChange, NewChatMessage,
+    CHAT_MESSAGES_AT_ONCE, ChangeKind, ChangeRow, ChatMessageRow, ChatSpan, NewChange,
+    NewChatMessage,
 };
 pub use chat_sends::ChatSendRow;
 pub use chats::{ChatRow, HeldRow, NewChat};

@@ -72,12 +72,12 @@ impl Client {
     }
 
     /// Posts to a path of the private socket and answers the body.
-    pub async fn post(&mut self, path: &str, body: String) -> Result<Bytes, ClientError> {
+    pub async fn post(&mut self, path: &str, body: impl Into<Bytes>) -> Result<Bytes, ClientError> {
         let request = http::Request::post(path)
             .header(http::header::HOST, "localhost")
             .header(http::header::CONTENT_TYPE, "application/json")
             .header(GREETING, &self.greeting)
-            .body(Full::new(Bytes::from(body)))
+            .body(Full::new(body.into()))
             .map_err(unreadable)?;
         self.sender.ready().await.map_err(unreadable)?;
         let response = self.sender.send_request(request).await.map_err(unreadable)?;

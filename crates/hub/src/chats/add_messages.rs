@@ -40,6 +40,10 @@ pub(super) struct ImportMark {
     /// How many of its messages have been handed in; left out to ask how many an earlier import has.
     #[schemars(range(min = 0))]
     messages_done: Option<i64>,
+    /// How many have to be handed in before these. With it the next call may be under way while one is
+    /// still being taken in: each waits a moment for its turn, and a `CONFLICT` says that it never came.
+    #[schemars(range(min = 0))]
+    after: Option<i64>,
 }
 
 /// What was added.
@@ -67,36 +71,23 @@ impl Operation for AddMessages {
         if let Some(mark) = &self.import {
             protocol::validate::line(&mark.fingerprint, limits::NAME_CHARS_MAX)
                 .field("import.fingerprint")?;
-            if mark.messages_done.is_some_and(|done| done < 0) {
-                return Err(Error::invalid("import.messages_done", "must not be below 0"));
+            for (name, count) in [("messages_done", mark.messages_done), ("after", mark.after)] {
+                if count.is_some_and(|count| count < 0) {
+                    return Err(Error::invalid(format!("import.{name}"), "must not be below 0"));
+                }
             }
         }
-        if let (true, Some(ImportMark { fingerprint, messages_done: None })) =
+        if let (true, Some(ImportMark { fingerprint, messages_done: None, .. })) =
             (self.facts.is_empty(), &self.import)
         {
             return progress(call, fingerprint.clone()).await;
         }
         let expires = self.facts.messages.iter().any(|message| message.expires_at.is_some());
-        let identity = Arc::clone(&call.identity);
-        let hub = Arc::clone(&call.hub);
-        let output = call
-            .write(move |tx| {
-                let workspace = &identity.caller.workspace_id;
-                let link = source(tx, &self.source, &service, &identity)?;
-                let new_uid = || hub.new_uid(identity.now);
-                let taken = take::take(tx, &link, &self.facts, identity.now, &new_uid)?;
-                let messages_done = match &self.import {
-                    Some(mark) => Some(advance(tx, workspace, mark, &identity)?),
-                    None => None,
-                };
-                let output = AddMessagesOutput { taken, messages_done };
-                Ok(if self.facts.is_empty() {
-                    Change::none(output)
-                } else {
-                    Change::of(self.source.clone(), output)
-                })
-            })
-            .await?;
+        let is_import = self.import.is_some();
+        let output = in_turn(call, Arc::new(self), service.into()).await?;
+        if is_import {
+            call.hub.import_bell.notify_waiters();
+        }
         if expires {
             call.hub.links.expiry_bell().notify_one();
         }
@@ -113,6 +104,72 @@ impl Operation for AddMessages {
             taken.messages_added, taken.messages_known, taken.messages_changed, taken.chats_added
         )
     }
+}
+
+/// Takes the messages as soon as what has to come before them is there.
+async fn in_turn(
+    call: &Call,
+    request: Arc<AddMessages>,
+    service: Arc<str>,
+) -> Result<AddMessagesOutput> {
+    let mut patience = std::pin::pin!(tokio::time::sleep(limits::chats::IMPORT_TURN_MAX));
+    loop {
+        // Listens before it looks, or what happens in between would be missed.
+        let mut turn = std::pin::pin!(call.hub.import_bell.notified());
+        turn.as_mut().enable();
+        match try_take(call, &request, &service).await? {
+            Turn::Taken(output) => return Ok(output),
+            Turn::Early { done, after } => tokio::select! {
+                () = turn => {}
+                () = &mut patience => {
+                    return Err(Error::Conflict(format!(
+                        "{after} messages of this import come before these, and {done} were handed \
+                         in; hand in the others, then these again"
+                    )));
+                }
+            },
+        }
+    }
+}
+
+/// What became of an attempt to take messages.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Turn {
+    Taken(AddMessagesOutput),
+    /// Others come first.
+    Early {
+        done: i64,
+        after: i64,
+    },
+}
+
+async fn try_take(call: &Call, request: &Arc<AddMessages>, service: &Arc<str>) -> Result<Turn> {
+    let (request, service) = (Arc::clone(request), Arc::clone(service));
+    let (identity, hub) = (Arc::clone(&call.identity), Arc::clone(&call.hub));
+    call.write(move |tx| {
+        let workspace = &identity.caller.workspace_id;
+        if let Some(ImportMark { fingerprint, after: Some(after), .. }) = &request.import {
+            let (done, after) = (tx.import_progress(workspace, fingerprint)?, *after);
+            if done < after {
+                return Ok(Change::none(Turn::Early { done, after }));
+            }
+        }
+        let link = source(tx, &request.source, &service, &identity)?;
+        let new_uid = || hub.new_uid(identity.now);
+        let taken = take::take(tx, &link, &request.facts, identity.now, &new_uid)?;
+        let messages_done = match &request.import {
+            Some(mark) => Some(advance(tx, workspace, mark, &identity)?),
+            None => None,
+        };
+        let output = Turn::Taken(AddMessagesOutput { taken, messages_done });
+        Ok(if request.facts.is_empty() {
+            Change::none(output)
+        } else {
+            Change::of(request.source.clone(), output)
+        })
+    })
+    .await
 }
 
 /// How far an import is. Asking makes no source.

@@ -18,7 +18,7 @@ use crate::chats::content_code;
 use crate::live::Live;
 
 /// Messages taken in at once: enough to fill whole blocks of the index during an import.
-const BATCH: usize = 5_000;
+const BATCH: usize = 4_000;
 /// How long it rests after an error.
 const STEP_ASIDE: Duration = Duration::from_millis(100);
 /// Looks by itself now and then: another hub may have written to the same database.

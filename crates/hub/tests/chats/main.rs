@@ -8,6 +8,7 @@
 
 mod archive;
 mod coverage;
+mod imports;
 mod people;
 mod reading;
 mod scope;

@@ -43,7 +43,7 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.execute_batch(
         "PRAGMA query_only = ON;
-         PRAGMA cache_size = -8192;
+         PRAGMA cache_size = -4096;
          PRAGMA mmap_size = 0;
          PRAGMA busy_timeout = 5000;",
     )?;

@@ -58,6 +58,30 @@ fn an_export_is_found_out_taken_in_and_can_be_asked_about() {
 }
 
 #[test]
+fn a_file_of_many_parcels_is_taken_in_its_own_order() {
+    let home = Home::new();
+    // All of it is sent in one second: only the order of taking tells the messages apart.
+    let all = (0..9_000).map(|number| {
+        let mut message = message(number);
+        message["date_unixtime"] = "1736758800".into();
+        message
+    });
+    let path = write(&home, "result.json", &export(&all.collect::<Vec<_>>()));
+    let said = home.ok(&["import", path.to_str().unwrap()]);
+    assert!(said.contains("9,000 new messages"), "{said}");
+    for offset in [0, 2_990, 5_990, 8_900] {
+        let asked =
+            json!({ "source": "telegram", "chat": "Antti", "limit": 100, "offset": offset });
+        let page: Value =
+            serde_json::from_str(&home.ok(&["call", "get_messages", &asked.to_string()])).unwrap();
+        let ids = page["messages"].as_array().unwrap().iter();
+        let ids: Vec<&str> = ids.map(|message| message["remote_id"].as_str().unwrap()).collect();
+        let expected: Vec<String> = (0..100).map(|n| (9_000 - offset - n).to_string()).collect();
+        assert_eq!(ids, expected, "from {offset} on");
+    }
+}
+
+#[test]
 fn importing_twice_adds_nothing() {
     let home = Home::new();
     let path = write(&home, "result.json", &telegram(25));

@@ -27,7 +27,7 @@ impl Taker<'_, '_> {
                 self.change_words(fact, &known, details)
             }
             // Most sources send the whole message with its edit: then nothing has to wait.
-            None => self.message(fact),
+            None => self.message_now(fact),
         }
     }
 

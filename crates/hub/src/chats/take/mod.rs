@@ -19,7 +19,9 @@ use protocol::id::Uid;
 use protocol::{ThreadId, Timestamp, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::{ChatRow, HeldRow, LinkRow, NewChat, Tx};
+use store::{CHAT_MESSAGES_AT_ONCE, ChatRow, HeldRow, LinkRow, NewChat, Tx};
+
+use self::message::Ready;
 
 use crate::error::{Error, Result};
 
@@ -53,6 +55,9 @@ pub(crate) struct Taker<'t, 'c> {
     places: HashMap<String, usize>,
     /// Senders that are known to have a person: their ids, and the aliases these stand for.
     pub(super) senders: HashMap<String, Rc<str>>,
+    /// Messages of one chat that are appended together, and where that chat is open.
+    waiting: Vec<Ready<'t>>,
+    waiting_at: usize,
 }
 
 /// A chat while facts are taken into it.
@@ -65,12 +70,12 @@ pub(super) struct Open {
 }
 
 /// Takes facts of a link into the archive, all or none.
-pub(crate) fn take(
-    tx: &mut Tx<'_>,
-    link: &LinkRow,
-    facts: &Facts,
+pub(crate) fn take<'t>(
+    tx: &'t mut Tx<'_>,
+    link: &'t LinkRow,
+    facts: &'t Facts,
     now: Timestamp,
-    new_uid: &dyn Fn() -> Uid,
+    new_uid: &'t dyn Fn() -> Uid,
 ) -> Result<Taken> {
     let mut taker = Taker {
         tx,
@@ -81,6 +86,8 @@ pub(crate) fn take(
         open: Vec::new(),
         places: HashMap::new(),
         senders: HashMap::new(),
+        waiting: Vec::with_capacity(CHAT_MESSAGES_AT_ONCE),
+        waiting_at: 0,
     };
     for chat in &facts.chats {
         taker.chat(chat)?;
@@ -91,6 +98,7 @@ pub(crate) fn take(
     for message in &facts.messages {
         taker.message(message)?;
     }
+    taker.append_waiting()?;
     for edit in &facts.edits {
         taker.edit(&edit.message)?;
     }

@@ -24,7 +24,7 @@ use crate::cli::{DayOrderArg, Global, ImportArgs};
 use crate::paths::Place;
 
 /// Parcels on their way from the parser to the hub.
-const PARCELS_MAX: usize = 4;
+const PARCELS_MAX: usize = 2;
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 
 /// `waystation import`.
@@ -82,17 +82,20 @@ async fn read_and_send(
         let Some(parcel) = parcel else { break };
         meter.sent(parcel.messages);
         if let Some(outlet) = &mut outlet {
-            match outlet.send(parcel).await {
-                Ok(taken) => report.add(&taken),
-                Err(error) => {
-                    sent = Err(error);
-                    break;
-                }
+            sent = outlet.send(parcel).await;
+            if sent.is_err() {
+                break;
             }
         }
     }
     // Whoever reads on finds nobody who takes it, and stops.
     drop(parcels);
+    if let Some(outlet) = &mut outlet {
+        if sent.is_ok() {
+            sent = outlet.finish().await;
+        }
+        report.taken = outlet.taken();
+    }
     let (read, counts) = reading.await.context("the reading broke off")?;
     bar.clear();
     report.count(counts);

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::super::progress::Meter;
 
 /// Messages of one parcel.
-const MESSAGES_WANTED: usize = 3_000;
+const MESSAGES_WANTED: usize = 1_500;
 /// Facts of one parcel.
 const FACTS_WANTED: usize = 8_000;
 /// Bytes of the facts of one parcel; the rest of the request is far smaller than what is left.

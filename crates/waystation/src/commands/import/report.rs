@@ -19,7 +19,7 @@ pub(super) struct Report {
     pub(super) is_dry: bool,
     /// Messages that an earlier run has taken.
     pub(super) messages_before: u64,
-    taken: Taken,
+    pub(super) taken: Taken,
     counts: Counts,
 }
 
@@ -34,13 +34,6 @@ impl Report {
             taken: Taken::default(),
             counts: Counts::default(),
         }
-    }
-
-    pub(super) fn add(&mut self, taken: &Taken) {
-        self.taken.chats_added += taken.chats_added;
-        self.taken.messages_added += taken.messages_added;
-        self.taken.messages_known += taken.messages_known;
-        self.taken.messages_changed += taken.messages_changed;
     }
 
     pub(super) fn count(&mut self, counts: Counts) {

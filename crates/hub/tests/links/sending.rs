@@ -246,6 +246,28 @@ async fn a_service_that_asks_for_patience_or_is_away_gets_it_later_and_once() {
 }
 
 #[tokio::test]
+async fn what_was_sent_long_ago_is_not_sent_again_and_says_that_it_is_forgotten() {
+    let service = Service::sending();
+    let hub = talking(On::Sqlite, &service, &["*"]).await;
+    let by = agent(&["scripted/work"]);
+    let input = json!({ "text": "hello", "idempotency_key": "k" });
+    pass(&hub, &by, &input, "sent").await;
+    // Actions are kept for a month, the keys of messages longer.
+    hub.clock.advance_ms(31 * 24 * 3_600_000);
+    let hub = hub.restart().await;
+    until(&hub, "connected").await;
+    let mut last = Value::Null;
+    eventually("the action is forgotten", async || {
+        last = send(&hub, &by, input.clone()).await;
+        last["status"] == "unknown"
+    })
+    .await;
+    assert_eq!(last["reason"], "it was over long ago, and how it ended is forgotten");
+    assert_eq!(service.tries.load(Ordering::SeqCst), 1, "it left once");
+    hub.stop().await;
+}
+
+#[tokio::test]
 async fn a_lost_answer_is_never_sent_again_by_itself_and_a_human_is_told() {
     let service = Service::sending();
     let hub = talking(On::Sqlite, &service, &["*"]).await;

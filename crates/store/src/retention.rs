@@ -40,6 +40,9 @@ pub struct Portion {
     pub count: i64,
 }
 
+// Where a row is looked for by its id, the bounds of the portion are said once more: PostgreSQL would
+// walk through the whole index for every portion.
+
 /// Actions that nobody needs. One that arrived stays while something at its destination is not through,
 /// which may take its place, and while a human may still be asked in its thread.
 macro_rules! outbox {
@@ -68,7 +71,8 @@ macro_rules! proposals {
                    (SELECT 1 FROM proposal_step s WHERE s.proposal = proposal.id AND s.at_ms >=
                         CASE WHEN proposal.state = 3 THEN CAST(?4 AS BIGINT)
                              ELSE CAST(?3 AS BIGINT) END)
-               AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.proposal = proposal.id)"
+               AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.proposal = proposal.id
+                                 AND o.proposal > ?1 AND o.proposal <= ?2)"
         )
     };
 }
@@ -86,7 +90,8 @@ macro_rules! tool_calls {
                AND NOT EXISTS (SELECT 1 FROM work w
                                WHERE w.thread = tool_call.thread AND w.state = 4)
                AND NOT EXISTS (SELECT 1 FROM tool_call c
-                               WHERE c.parent = tool_call.id AND c.state < 2)"
+                               WHERE c.parent = tool_call.id AND c.state < 2
+                                 AND c.parent > ?1 AND c.parent <= ?2)"
         )
     };
 }
@@ -98,7 +103,8 @@ macro_rules! work {
             $statement,
             " FROM work WHERE id > ?1 AND id <= ?2
                AND ((state = 2 AND ended_ms < ?3) OR (state = 3 AND ended_ms < ?4))
-               AND NOT EXISTS (SELECT 1 FROM proposal p WHERE p.work = work.id)"
+               AND NOT EXISTS (SELECT 1 FROM proposal p WHERE p.work = work.id
+                                 AND p.work > ?1 AND p.work <= ?2)"
         )
     };
 }

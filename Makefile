@@ -4,6 +4,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
 
+# What `make recording` records.
+STORIES ?= review chats
+
 # What `make run` hands to the program.
 ARGS ?= up
 
@@ -55,11 +58,13 @@ bench: .cache/venv/peers-fetched .cache/agents/fetched
 	cargo build --release $(LOCKED) --package waystation
 	cargo run --release $(LOCKED) --package bench -- $(ARGS)
 
-## recording: record the README's three minutes anew, with the real agents and a model that thinks nothing
+## recording: record the README's terminals anew, with the real agents and a model that thinks nothing
 recording: .cache/agents/fetched
 	cargo build --quiet $(LOCKED) --package waystation --package waystation-testkit --package xtask --bins
-	python3 tests/clients/agents/record.py target/debug target/recording.json
-	cargo xtask recording target/recording.json docs/recordings/review
+	for story in $(STORIES); do \
+		python3 tests/clients/agents/record.py $$story target/debug target/recording.json && \
+		cargo xtask recording target/recording.json docs/recordings/$$story || exit 1; \
+	done
 
 ## deps: install the Debian packages that tests need and the machine lacks
 deps:

@@ -1,42 +1,48 @@
-//! The README prints the commands that its recording shows, and no others.
+//! The README prints the commands that its recordings show, and no others.
 
 use serde_json::Value;
 
 use crate::tree::{File, Tree};
 use crate::violation::Violation;
 
-/// The page, and the part of it that was recorded.
+/// The page.
 const PAGE: &str = "README.md";
-const CHAPTER: &str = "## Three minutes";
-/// The recording.
-const CAST: &str = "docs/recordings/review.cast";
-/// What is printed there and comes before the recording.
+/// The parts of it that were recorded, and the recordings.
+const CHAPTERS: [(&str, &str); 2] = [
+    ("## Three minutes", "docs/recordings/review.cast"),
+    ("## People's chats", "docs/recordings/chats.cast"),
+];
+/// What is printed there and comes before a recording.
 const BEFORE: &str = "cargo install";
 
 /// Finds a chapter that prints other commands than were typed.
 #[expect(clippy::unnecessary_wraps, reason = "every check has one shape")]
 pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Violation>> {
-    let (Some(page), Some(cast)) = (tree.file(PAGE), tree.file(CAST)) else {
-        return Ok(Vec::new());
-    };
-    let (printed, typed) = (printed(page), typed(cast));
+    let Some(page) = tree.file(PAGE) else { return Ok(Vec::new()) };
+    let recorded = CHAPTERS.iter().filter_map(|(chapter, cast)| Some((chapter, tree.file(cast)?)));
+    Ok(recorded.filter_map(|(chapter, cast)| difference(page, chapter, cast)).collect())
+}
+
+/// The first difference between a chapter and its recording.
+fn difference(page: &File, chapter: &str, cast: &File) -> Option<Violation> {
+    let (printed, typed) = (printed(page, chapter), typed(cast));
     let differs = printed.iter().zip(&typed).find(|((_, printed), typed)| printed != *typed);
-    let violation = match differs {
+    let (line, what) = match differs {
         Some(((line, printed), typed)) => {
-            Some((*line, format!("`{printed}` was recorded as `{typed}`, run `make recording`")))
+            (*line, format!("`{printed}` was recorded as `{typed}`, run `make recording`"))
         }
         None if printed.len() != typed.len() => {
             let what = format!("{} commands, and {} were recorded", printed.len(), typed.len());
-            Some((1, format!("the three minutes have {what}, run `make recording`")))
+            (1, format!("\"{chapter}\" has {what}, run `make recording`"))
         }
-        None => None,
+        None => return None,
     };
-    Ok(violation.map(|(line, what)| Violation::new(PAGE, line, what)).into_iter().collect())
+    Some(Violation::new(PAGE, line, what))
 }
 
-/// The commands that the chapter prints, without what is said of them.
-fn printed(page: &File) -> Vec<(usize, String)> {
-    let chapter = page.numbered_lines().skip_while(|(_, line)| !line.starts_with(CHAPTER));
+/// The commands that a chapter prints, without what is said of them.
+fn printed(page: &File, chapter: &str) -> Vec<(usize, String)> {
+    let chapter = page.numbered_lines().skip_while(|(_, line)| !line.starts_with(chapter));
     let chapter = chapter
         .enumerate()
         .take_while(|(number, (_, line))| *number == 0 || !line.starts_with("## "))
@@ -67,23 +73,28 @@ mod tests {
     const CASTED: &str = "{\"version\":2}\n[0.1,\"m\",\"waystation up\"]\n[0.2,\"o\",\"x\"]\n\
                           [1.0,\"m\",\"waystation connect\"]\n";
 
+    const CHATS: &str = "## People's chats\n$ waystation import x\n";
+
     fn found(page: &str) -> Vec<String> {
-        lines(&check(&Tree::of(&[(PAGE, page), (CAST, CASTED)])).unwrap())
+        let [(_, review), (_, chats)] = CHAPTERS;
+        let chats_casted = "{\"version\":2}\n[0.1,\"m\",\"waystation import x\"]\n";
+        lines(&check(&Tree::of(&[(PAGE, page), (review, CASTED), (chats, chats_casted)])).unwrap())
     }
 
     #[test]
     fn a_page_that_prints_what_was_typed_is_fresh() {
         let page = "$ elsewhere\n## Three minutes to x\n$ cargo install --path x\n\
                     $ waystation up     # in a terminal\n$ waystation connect\n## Then\n$ other\n";
-        assert_eq!(found(page), Vec::<String>::new());
+        assert_eq!(found(&format!("{page}{CHATS}")), Vec::<String>::new());
     }
 
     #[test]
     fn other_commands_are_found() {
-        let page = "## Three minutes\n$ waystation up\n$ waystation doctor\n";
+        let page = format!("## Three minutes\n$ waystation up\n$ waystation doctor\n{CHATS}");
         let what = "`waystation doctor` was recorded as `waystation connect`, run `make recording`";
-        assert_eq!(found(page), [format!("README.md:3: {what}")]);
-        let what = "the three minutes have 1 commands, and 2 were recorded, run `make recording`";
-        assert_eq!(found("## Three minutes\n$ waystation up\n"), [format!("README.md:1: {what}")]);
+        assert_eq!(found(&page), [format!("README.md:3: {what}")]);
+        let what = "\"## Three minutes\" has 1 commands, and 2 were recorded, run `make recording`";
+        let page = format!("## Three minutes\n$ waystation up\n{CHATS}");
+        assert_eq!(found(&page), [format!("README.md:1: {what}")]);
     }
 }

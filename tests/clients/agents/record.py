@@ -1,9 +1,9 @@
-"""Records the README's three minutes: types the commands that it prints, in real terminals, with the real
-agents and a model that thinks nothing, and writes down what every terminal showed and when.
+"""Records a chapter of the README: types the commands that it prints, in real terminals, with the real agents
+and a model that thinks nothing, and writes down what every terminal showed and when.
 
-    record.py PROGRAMS RECORDED
+    record.py STORY PROGRAMS RECORDED
 
-PROGRAMS is the folder of the built programs; `cargo xtask recording` makes pictures of RECORDED. All of it
+STORY is `review` or `chats`. PROGRAMS is the folder of the built programs; `cargo xtask recording` makes pictures of RECORDED. All of it
 happens in a machine of its own, as far as Linux has such: other folders, another name, other processes.
 """
 
@@ -21,10 +21,12 @@ from place import AGENTS, ROOT, until
 from terminal import Terminal
 
 HERE = pathlib.Path(__file__).resolve().parent
-CHAPTER = "## Three minutes"
+CHAPTERS = {"review": "## Three minutes", "chats": "## People's chats"}
 COLUMNS = 100
 # A shell that fills the picture, or a third of it beside two agents.
 FULL, SHELL, AGENT = 44, 10, 16
+# A shell in which somebody asks about chats.
+CHATS = 30
 # How long the model thinks about each answer: as long as somebody needs to see that it does.
 THINKING_MS = 700
 # A human who pressed a key is left alone for so long.
@@ -32,9 +34,9 @@ QUIET_S = 21
 TOKEN = re.compile(rb"(eyJ[A-Za-z0-9_-]{12})([A-Za-z0-9_.-]+)")
 
 
-def commands() -> list[str]:
+def commands(story: str) -> list[str]:
     """What the README prints behind `$`, without what it says of it."""
-    chapter = (ROOT / "README.md").read_text().split(f"\n{CHAPTER}", 1)[1].split("\n## ", 1)[0]
+    chapter = (ROOT / "README.md").read_text().split(f"\n{CHAPTERS[story]}", 1)[1].split("\n## ", 1)[0]
     printed = [line.removeprefix("$ ").split(" # ")[0].rstrip() for line in chapter.splitlines() if line.startswith("$ ")]
     return [command for command in printed if not command.startswith("cargo install")]
 
@@ -100,7 +102,7 @@ class Recorder:
         time.sleep(0.3)
         self.terminals[name].press(b"\r")
 
-    def written(self) -> dict:
+    def written(self, title: str, rows: int) -> dict:
         """All of it. Tokens are crossed out: the hub that they are for is gone, but who knows that."""
         for name in self.panes:
             events = [event for event in self.events if event.get("pane") == name]
@@ -109,8 +111,7 @@ class Recorder:
             at = 0
             for event in events:
                 at, event["printed"] = at + len(event["printed"]), whole[at : at + len(event["printed"])]
-        size = [max(FULL + 1, 2 * (AGENT + 1) + SHELL + 1), COLUMNS]
-        return {"title": "Two agents review each other's work", "size": size, "panes": self.panes, "events": self.events}
+        return {"title": title, "size": [rows, COLUMNS], "panes": self.panes, "events": self.events}
 
 
 def isolated() -> None:
@@ -144,9 +145,31 @@ def call(env: dict[str, str], operation: str, **fields):
     return json.loads(done.stdout)
 
 
-def tell(recorder: Recorder, env: dict[str, str]) -> None:
+def tell_chats(recorder: Recorder, env: dict[str, str]) -> dict:
+    """An export is imported, looked at, and an agent is asked about it."""
+    imported, chat, search, connect, ask = commands("chats")
+    shutil.copy(HERE.parent / "chats" / "result.json", recorder.cwd)
+    recorder.open("shell", "terminal", CHATS)
+    recorder.view("shell")
+    for command, expected in (
+        (imported, "4 new messages"),
+        (chat, "Are you coming to the meeting?"),
+        (search, "Are you coming to the meeting?"),
+        (connect, "waystation"),
+        (ask, "At two"),
+    ):
+        begin = recorder.type("shell", command)
+        said = recorder.wait_prompt("shell", 90, begin)
+        assert expected in said, said
+        recorder.hold(2.5)
+    asked = [entry for entry in call(env, "read_audit", limit=50)["entries"] if entry["operation"] == "get_messages"]
+    assert len({entry["agent_id"] for entry in asked}) == 2, "a person and an agent asked"
+    return recorder.written("An export is imported, and an agent answers from it", CHATS + 1)
+
+
+def tell_review(recorder: Recorder, env: dict[str, str]) -> dict:
     """The three minutes."""
-    up, connect, doctor, coder, reviewer, start, show = commands()
+    up, connect, doctor, coder, reviewer, start, show = commands("review")
     recorder.open("hub", "terminal 1", FULL)
     recorder.view("hub")
     recorder.type("hub", up)
@@ -197,6 +220,7 @@ def tell(recorder: Recorder, env: dict[str, str]) -> None:
     recorder.view("end")
     begin = recorder.type("end", re.sub(r"th_[0-9A-Z]+", thread, show))
     recorder.wait_prompt("end", 30, begin)
+    return recorder.written("Two agents review each other's work", max(FULL + 1, 2 * (AGENT + 1) + SHELL + 1))
 
 
 def check(recorder: Recorder) -> None:
@@ -210,12 +234,13 @@ def main() -> None:
     if "RECORDING" not in os.environ:
         os.environ["HOST_NAME_OUTSIDE"] = os.uname().nodename
         isolated()
-    programs, recorded = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+    story = sys.argv[1]
+    programs, recorded = (pathlib.Path(word).resolve() for word in sys.argv[2:4])
     env = furnish(programs)
-    work = pathlib.Path(env["HOME"]) / "profile-mapper"
+    work = pathlib.Path(env["HOME"]) / ("profile-mapper" if story == "review" else "chats")
     kept = pathlib.Path(env["HOME"]).parent / "model"
     kept.mkdir()
-    script = json.loads((HERE / "review.json").read_text()) | {"delay_ms": THINKING_MS}
+    script = json.loads((HERE / f"{story}.json").read_text()) | {"delay_ms": THINKING_MS}
     (kept / "script.json").write_text(json.dumps(script))
     model = subprocess.Popen([programs / "fake-model", kept / "script.json", kept / "journal"], stdout=subprocess.PIPE, text=True)
     url = model.stdout.readline().strip()
@@ -223,12 +248,14 @@ def main() -> None:
         made = subprocess.run([programs / "agent-home", cli, env["HOME"], work, url], check=True, capture_output=True, text=True)
         env |= dict(line.split("=", 1) for line in made.stdout.splitlines())
     recorder = Recorder(env, work)
-    tell(recorder, env)
+    tell = {"review": tell_review, "chats": tell_chats}[story]
+    written = tell(recorder, env)
     check(recorder)
     recorded.parent.mkdir(parents=True, exist_ok=True)
-    recorded.write_text(json.dumps(recorder.written()))
+    recorded.write_text(json.dumps(written))
     for name in ("hub", "shell", "desk", "end"):
-        print(f"--- {name}\n{recorder.terminals[name].text()}")
+        if name in recorder.terminals:
+            print(f"--- {name}\n{recorder.terminals[name].text()}")
     shutil.rmtree(kept, ignore_errors=True)
 
 

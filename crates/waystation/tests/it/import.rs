@@ -47,7 +47,7 @@ fn an_export_is_found_out_taken_in_and_can_be_asked_about() {
     let path = write(&home, "result.json", &telegram(30));
     let said = home.ok(&["import", path.to_str().unwrap()]);
     assert!(said.contains("Telegram Desktop export: one chat, \"Antti\""), "{said}");
-    assert!(said.contains("30 new messages in telegram (1 new chats)"), "{said}");
+    assert!(said.contains("30 new messages in telegram (1 new chat)"), "{said}");
     assert!(said.contains("waystation token issue --agent NAME --chats 'telegram/*'"), "{said}");
     assert!(!said.contains('\x1b'), "no colours outside a terminal: {said}");
     let asked = json!({ "source": "telegram", "chat": "Antti", "search": "NUMBER 17" });

@@ -74,10 +74,10 @@ impl Report {
         let mut lines = vec![format!("{}: {}", self.format, self.what)];
         if self.is_dry {
             lines.push(format!(
-                "  would take {} messages of {} chats and {} people into {}",
-                grouped(self.counts.messages),
-                grouped(self.counts.chats),
-                grouped(self.counts.people),
+                "  would take {} of {} and {} into {}",
+                counted(self.counts.messages, "message", "messages"),
+                counted(self.counts.chats, "chat", "chats"),
+                counted(self.counts.people, "person", "people"),
                 self.source
             ));
         } else {
@@ -104,10 +104,10 @@ impl Report {
     fn taken_lines(&self) -> Vec<String> {
         let Taken { chats_added, messages_added, messages_known, messages_changed } = self.taken;
         let mut lines = vec![format!(
-            "  {} new messages in {} ({} new chats)",
-            grouped(messages_added),
+            "  {} in {} ({})",
+            counted(messages_added, "new message", "new messages"),
             self.source,
-            grouped(chats_added)
+            counted(chats_added, "new chat", "new chats")
         )];
         if messages_known > 0 {
             lines.push(format!("  {} known already", grouped(messages_known)));
@@ -121,4 +121,9 @@ impl Report {
         }
         lines
     }
+}
+
+/// `1 new chat`, `2,000 new chats`.
+fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }

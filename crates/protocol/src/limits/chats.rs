@@ -73,7 +73,7 @@ pub const TELEGRAM_PER_SECOND: u32 = 30;
 /// A message of a sort this hub does not know, as far as it is kept whole.
 pub const TELEGRAM_UNKNOWN_BYTES_MAX: usize = 4_096;
 /// How long a part of an import waits for those that come before it.
-pub const IMPORT_TURN_MAX: Duration = Duration::from_secs(2);
+pub const IMPORT_TURN_MAX: Duration = Duration::from_secs(5);
 /// Messages of a Telegram export that are handed over at once.
 pub const TELEGRAM_IMPORT_BATCH_MESSAGES: usize = 1_000;
 /// One message of a Telegram export.

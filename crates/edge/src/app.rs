@@ -1,7 +1,9 @@
 //! What every route can reach.
 
-use std::sync::Arc;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
+use axum::body::Bytes;
 use hub::identity::Verifier;
 use hub::{Catalogue, Hub};
 use parking_lot::Mutex;
@@ -15,9 +17,12 @@ use crate::fair::{Fairness, Shares};
 use crate::mcp;
 use crate::visits::Visits;
 
-/// What every route can reach. Cheap to clone.
+/// What every route can reach. Cheap to clone: every request does so more than once.
 #[derive(Clone)]
-pub struct App {
+pub struct App(Arc<Parts>);
+
+/// The parts of an [`App`].
+pub struct Parts {
     /// The hub.
     pub hub: Arc<Hub>,
     /// The one door.
@@ -25,14 +30,22 @@ pub struct App {
     /// Who is who.
     pub verifier: Arc<Verifier>,
     /// How the listener is reached.
-    pub web: Arc<WebSettings>,
-    pub(crate) openapi: Arc<str>,
-    pub(crate) envelope_schema: Arc<str>,
+    pub web: WebSettings,
+    /// Made when somebody asks for it first.
+    pub(crate) openapi: OnceLock<Bytes>,
     /// Wrong tokens cost time: whoever guesses many is answered slowly.
-    pub(crate) failures: Arc<Visits>,
-    pub(crate) hooks: Arc<Hooks>,
-    pub(crate) shares: Arc<Shares>,
-    pub(crate) last_ready: Arc<Mutex<Option<Timestamp>>>,
+    pub(crate) failures: Visits,
+    pub(crate) hooks: Hooks,
+    pub(crate) shares: Shares,
+    pub(crate) last_ready: Mutex<Option<Timestamp>>,
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
 }
 
 /// Who calls hooks, and how many at once.
@@ -78,19 +91,17 @@ impl App {
         verifier: Arc<Verifier>,
         web: WebSettings,
     ) -> Self {
-        let openapi = crate::rest::openapi(&catalogue, &web.public_url).to_string();
-        Self {
+        Self(Arc::new(Parts {
             hub,
             catalogue,
             verifier,
-            shares: Arc::new(Shares::new(web.fairness)),
-            web: Arc::new(web),
-            openapi: openapi.into(),
-            envelope_schema: protocol::relay::schema::envelope().to_string().into(),
-            failures: Arc::new(Visits::up_to(limits::AUTH_FAILURES_PER_MINUTE)),
-            hooks: Arc::default(),
-            last_ready: Arc::default(),
-        }
+            shares: Shares::new(web.fairness),
+            web,
+            openapi: OnceLock::new(),
+            failures: Visits::up_to(limits::AUTH_FAILURES_PER_MINUTE),
+            hooks: Hooks::default(),
+            last_ready: Mutex::default(),
+        }))
     }
 }
 

@@ -1,38 +1,31 @@
 //! Host and Origin, checked on every route before anything else: the defence against web pages that
 //! make a browser talk to a hub on the same machine.
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
-use axum::middleware::Next;
 use axum::response::Response;
 
 use crate::app::{App, WebSettings};
-use crate::{status, trace};
+use crate::status;
 
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-pub(crate) async fn check_host_and_origin(
-    State(app): State<App>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if !host_is_ours(request.uri(), request.headers(), &app.web) {
-        return status::refused(
-            &app,
-            StatusCode::FORBIDDEN,
+/// The answer to a request that is none of ours.
+pub(crate) fn refusal(app: &App, request: &Request) -> Option<Response> {
+    let (message, hint) = if !host_is_ours(request.uri(), request.headers(), &app.web) {
+        (
             "the Host header does not name this hub",
             "add the name to allowed_hosts in the configuration",
-        );
-    }
-    if !origin_may_call(request.headers(), &app.web) {
-        return status::refused(
-            &app,
-            StatusCode::FORBIDDEN,
+        )
+    } else if !origin_may_call(request.headers(), &app.web) {
+        (
             "this web origin may not call the hub",
             "add the origin to allowed_origins in the configuration",
-        );
-    }
-    trace::carry_back(request, next).await
+        )
+    } else {
+        return None;
+    };
+    Some(status::refused(app, StatusCode::FORBIDDEN, message, hint))
 }
 
 fn host_is_ours(uri: &Uri, headers: &HeaderMap, web: &WebSettings) -> bool {
@@ -54,19 +47,21 @@ fn host_is_ours(uri: &Uri, headers: &HeaderMap, web: &WebSettings) -> bool {
 fn is_known(host: &str, web: &WebSettings) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {
-            Some((address, port)) if port.is_empty() || is_port(port) => format!("[{address}]"),
+            Some((address, port)) if port.is_empty() || is_port(port) => {
+                host.get(..address.len() + 2).unwrap_or_default()
+            }
             _ => return false,
         },
         None => match host.split_once(':') {
             Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
-                name.to_owned()
+                name
             }
             Some(_) => return false,
-            None => host.to_owned(),
+            None => host,
         },
     };
     let known = web.allowed_hosts.iter().map(String::as_str).chain(LOOPBACK);
-    known.chain(host_of(&web.public_url)).any(|known| known.eq_ignore_ascii_case(&name))
+    known.chain(host_of(&web.public_url)).any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// The name in the address under which clients and services find the hub.

@@ -9,6 +9,7 @@ mod auth;
 mod certificate;
 mod error;
 mod fair;
+mod front;
 mod guard;
 mod health;
 mod hooks;
@@ -29,11 +30,22 @@ use axum::routing::{get, post};
 pub use app::{App, WebSettings};
 pub use error::EdgeError;
 pub use fair::Fairness;
+pub use front::Front;
+
+/// What the public listener serves.
+pub fn public(app: &App) -> Front {
+    Front::guarded(app, routes(app))
+}
+
+/// What the private socket serves: the public routes, any operation by name, and the owner's affairs.
+pub fn private(app: &App, owner: local::Owner) -> Front {
+    let routes = routes(app).merge(local::routes(owner).with_state(app.clone()));
+    Front::guarded(app, local::greeted(app, routes))
+}
 
 /// Every route of the public listener, on one screen.
-pub fn router(app: &App) -> Router {
+fn routes(app: &App) -> Router {
     let with_caller = Router::new()
-        .merge(rest::routes(app))
         .route("/v1/call/{operation}", post(local::call))
         .route("/metrics", get(health::metrics))
         .route_service("/mcp", mcp::http_service(app.mcp(), &app.mcp_settings()))
@@ -42,6 +54,7 @@ pub fn router(app: &App) -> Router {
         .route("/hooks/{workspace}/{link}", get(hooks::receive).post(hooks::receive))
         .layer(from_fn_with_state(app.clone(), fair::paced));
     Router::new()
+        .merge(rest::routes(app))
         .merge(with_caller)
         .merge(of_services)
         .route("/livez", get(health::livez))
@@ -52,11 +65,5 @@ pub fn router(app: &App) -> Router {
         .route("/.well-known/oauth-protected-resource/mcp", get(auth::resource_metadata))
         .fallback(status::no_such_route)
         .method_not_allowed_fallback(status::no_such_method)
-        .layer(from_fn_with_state(app.clone(), guard::check_host_and_origin))
         .with_state(app.clone())
-}
-
-/// The routes of the private socket: the public ones, any operation by name, and the owner's affairs.
-pub fn private_router(app: &App, owner: local::Owner) -> Router {
-    router(app).merge(local::routes(owner).with_state(app.clone()))
 }

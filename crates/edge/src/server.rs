@@ -1,17 +1,14 @@
 //! The accept loop: connections with limits and timeouts, TLS or plain, drained before the end.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::Request;
-use hub::identity::CertificateNames;
-use hyper::body::Incoming;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use hyper_util::service::TowerToHyperService;
 use parking_lot::Mutex;
 use protocol::limits;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -20,11 +17,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
 use crate::certificate;
 use crate::error::EdgeError;
-use crate::fair::Holder;
+use crate::front::{Client, Front};
 use crate::tls::{self, Tls};
 
 /// A bound address, with encryption if there is any.
@@ -50,9 +46,9 @@ impl Listening {
         Ok(format!("{scheme}://{address}"))
     }
 
-    /// Serves a router until told to stop.
-    pub async fn serve(self, router: Router, stop: CancellationToken) {
-        serve(self.listener, router, self.tls, stop).await;
+    /// Serves until told to stop.
+    pub async fn serve(self, front: Front, stop: CancellationToken) {
+        serve(self.listener, front, self.tls, stop).await;
     }
 }
 
@@ -63,10 +59,10 @@ pub async fn bind(address: &str) -> Result<TcpListener, EdgeError> {
         .map_err(|source| EdgeError::Bind { address: address.to_owned(), source })
 }
 
-/// Serves a router on a listener until it is told to stop, then drains.
+/// Serves on a listener until it is told to stop, then drains.
 pub async fn serve(
     listener: TcpListener,
-    router: Router,
+    front: Front,
     tls: Option<TlsAcceptor>,
     stop: CancellationToken,
 ) {
@@ -97,7 +93,7 @@ pub async fn serve(
             continue;
         };
         let held = (permit, guest);
-        connections.start_tcp(stream, Peer(peer.ip()), router.clone(), tls.clone(), held);
+        connections.start_tcp(stream, Peer(peer.ip()), front.clone(), tls.clone(), held);
     }
     connections.drain().await;
 }
@@ -196,7 +192,7 @@ impl Connections {
         &mut self,
         stream: TcpStream,
         peer: Peer,
-        router: Router,
+        front: Front,
         tls: Option<TlsAcceptor>,
         held: (Place, Guest),
     ) {
@@ -204,7 +200,7 @@ impl Connections {
         self.tasks.spawn(async move {
             let _held = held;
             match tls {
-                None => run(builder, watcher, stream, router, Client::at(peer)).await,
+                None => run(builder, watcher, stream, front, Client::at(peer)).await,
                 Some(tls) => {
                     match tokio::time::timeout(limits::HEADER_READ_TIMEOUT, tls.accept(stream))
                         .await
@@ -214,7 +210,7 @@ impl Connections {
                             let first = certificates.and_then(<[_]>::first);
                             let names = first.map(|first| Arc::new(certificate::names(first)));
                             let client = Client { names, ..Client::at(peer) };
-                            run(builder, watcher, stream, router, client).await;
+                            run(builder, watcher, stream, front, client).await;
                         }
                         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                         Err(_) => tracing::debug!("a TLS handshake took too long"),
@@ -229,7 +225,7 @@ impl Connections {
         &mut self,
         stream: S,
         process: Option<LocalProcess>,
-        router: Router,
+        front: Front,
         held: impl Send + 'static,
     ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -238,7 +234,7 @@ impl Connections {
         self.tasks.spawn(async move {
             let _held = held;
             let client = Client { process, ..Client::default() };
-            run(builder, watcher, stream, router, client).await;
+            run(builder, watcher, stream, front, client).await;
         });
     }
 
@@ -252,45 +248,20 @@ impl Connections {
     }
 }
 
-/// What is known of the other end of a connection; nothing where only our own user can connect.
-#[derive(Default)]
-struct Client {
-    remote: Option<(Peer, Holder)>,
-    names: Option<Arc<CertificateNames>>,
-    process: Option<LocalProcess>,
-}
-
-impl Client {
-    fn at(peer: Peer) -> Self {
-        Self { remote: Some((peer, Holder::default())), ..Self::default() }
-    }
-}
-
 async fn run<S>(
     builder: Builder<TokioExecutor>,
     watcher: Watcher,
     stream: S,
-    router: Router,
+    front: Front,
     client: Client,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let service = router.map_request(move |request: Request<Incoming>| {
-        let mut request = request.map(axum::body::Body::new);
-        let extensions = request.extensions_mut();
-        if let Some((peer, holder)) = &client.remote {
-            extensions.insert(*peer);
-            extensions.insert(holder.clone());
-        }
-        if let Some(names) = &client.names {
-            extensions.insert(Arc::clone(names));
-        }
-        if let Some(process) = client.process {
-            extensions.insert(process);
-        }
-        request
+    let client = Arc::new(client);
+    let service = service_fn(move |request| {
+        let answer = front.clone().answer(Arc::clone(&client), request);
+        async { Ok::<_, Infallible>(answer.await) }
     });
-    let service = TowerToHyperService::new(service);
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     if let Err(error) = watcher.watch(connection.into_owned()).await {
         tracing::debug!(%error, "a connection ended early");

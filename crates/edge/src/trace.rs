@@ -1,8 +1,6 @@
 //! What a caller uses to find its request again goes back on the answer as it came.
 
-use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::middleware::Next;
 use axum::response::Response;
 use hub::Trace;
 use protocol::limits;
@@ -10,19 +8,29 @@ use protocol::limits;
 const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
 const CORRELATION_ID: HeaderName = HeaderName::from_static("x-correlation-id");
 
-/// Runs a request and carries its trace and its correlation id back.
-pub(crate) async fn carry_back(request: Request, next: Next) -> Response {
-    let trace = sound(request.headers(), &TRACE_PARENT, |text| Trace::parse(text).is_some());
-    let correlation = sound(request.headers(), &CORRELATION_ID, |text| {
-        !text.is_empty() && text.len() <= limits::CORRELATION_ID_BYTES_MAX
-    });
-    let mut response = next.run(request).await;
-    for (name, value) in [(TRACE_PARENT, trace), (CORRELATION_ID, correlation)] {
-        if let Some(value) = value {
-            response.headers_mut().insert(name, value);
+/// A request's trace and correlation id, where they are sound.
+pub(crate) struct Marks {
+    trace: Option<HeaderValue>,
+    correlation: Option<HeaderValue>,
+}
+
+impl Marks {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        Self {
+            trace: sound(headers, &TRACE_PARENT, |text| Trace::parse(text).is_some()),
+            correlation: sound(headers, &CORRELATION_ID, |text| {
+                !text.is_empty() && text.len() <= limits::CORRELATION_ID_BYTES_MAX
+            }),
         }
     }
-    response
+
+    pub(crate) fn carry_back(self, response: &mut Response) {
+        for (name, value) in [(TRACE_PARENT, self.trace), (CORRELATION_ID, self.correlation)] {
+            if let Some(value) = value {
+                response.headers_mut().insert(name, value);
+            }
+        }
+    }
 }
 
 fn sound(

@@ -1,17 +1,17 @@
 //! The one door. Every edge comes through [`Catalogue::call`], and scope, quota, limits, validation,
 //! timing and audit are decided here, once.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bytes::Bytes;
 use protocol::{ErrorCode, Scope, Scopes, limits, validate};
 use schemars::generate::Contract;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
@@ -31,7 +31,7 @@ pub enum Input {
 }
 
 type Run =
-    fn(Call, Input) -> Pin<Box<dyn Future<Output = Result<Box<dyn Answer>>> + Send + 'static>>;
+    fn(Call, Vec<u8>) -> Pin<Box<dyn Future<Output = Result<Box<dyn Answer>>> + Send + 'static>>;
 
 /// One operation, its types forgotten.
 pub struct Entry {
@@ -49,13 +49,19 @@ pub struct Entry {
     pub quota: Quota,
     /// The set of MCP tools it belongs to.
     pub toolset: &'static str,
+    describe: fn() -> Description,
+    description: OnceLock<Description>,
+    run: Run,
+}
+
+/// What an operation is for, what it takes and what it answers.
+pub struct Description {
     /// Its documentation.
     pub doc: String,
     /// What it takes, as JSON Schema.
-    pub input_schema: Map<String, Value>,
+    pub input: Map<String, Value>,
     /// What it answers, as JSON Schema.
-    pub output_schema: Map<String, Value>,
-    run: Run,
+    pub output: Map<String, Value>,
 }
 
 impl Entry {
@@ -75,17 +81,23 @@ impl Entry {
         self.quota == Quota::Waits
     }
 
+    /// Its description, made when somebody asks for it first: most are never asked for.
+    pub fn description(&self) -> &Description {
+        self.description.get_or_init(self.describe)
+    }
+
+    /// Its description, for whoever keeps it in another shape.
+    pub fn describe(&self) -> Description {
+        (self.describe)()
+    }
+
+    /// The fields it takes, each with its schema.
+    pub fn fields(&self) -> Option<&Map<String, Value>> {
+        self.description().input.get("properties").and_then(Value::as_object)
+    }
+
     /// Forgets the types of an operation.
     pub fn of<O: Operation>() -> Self {
-        let mut input_schema = schema::<O>(Contract::Deserialize);
-        let doc = match input_schema.remove("description") {
-            Some(Value::String(doc)) => doc,
-            _ => String::new(),
-        };
-        // An operation that takes nothing says so too.
-        input_schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
-        let mut output_schema = schema::<O::Output>(Contract::Serialize);
-        output_schema.remove("description");
         Self {
             name: O::NAME,
             route: O::ROUTE,
@@ -94,17 +106,32 @@ impl Entry {
             effect: O::EFFECT,
             quota: O::QUOTA,
             toolset: O::TOOLSET,
-            doc,
-            input_schema,
-            output_schema,
-            run: |call, input| {
+            describe: Description::of::<O>,
+            description: OnceLock::new(),
+            run: |call, text| {
                 Box::pin(async move {
-                    let operation: O = parse(&input)?;
+                    let operation: O = parse(&text)?;
+                    drop(text);
                     let output = operation.run(&call).await?;
                     Ok(Box::new(Answered::<O>::new(output)) as Box<dyn Answer>)
                 })
             },
         }
+    }
+}
+
+impl Description {
+    fn of<O: Operation>() -> Self {
+        let mut input = schema::<O>(Contract::Deserialize);
+        let doc = match input.remove("description") {
+            Some(Value::String(doc)) => doc,
+            _ => String::new(),
+        };
+        // An operation that takes nothing says so too.
+        input.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+        let mut output = schema::<O::Output>(Contract::Serialize);
+        output.remove("description");
+        Self { doc, input, output }
     }
 }
 
@@ -138,10 +165,9 @@ impl Catalogue {
             nearest: validate::nearest(name, self.by_name.keys().copied()),
         })?;
         call.action = entry.name;
-        let text = input.text();
+        let text = input.into_text();
         call.request = Commitment::request(&call.identity.salt, &text);
         let sound = check(&text);
-        drop(text);
         let span = tracing::debug_span!("operation", name = entry.name,
             request = %call.identity.request_id, agent = %call.caller().agent_id,
             trace = call.identity.trace.as_ref().map(|trace| trace.trace_id.as_str()));
@@ -149,7 +175,7 @@ impl Catalogue {
         let began = Instant::now();
         let (hub, identity, request) =
             (Arc::clone(&call.hub), Arc::clone(&call.identity), call.request);
-        let mut result = admitted(entry, call, input, sound).instrument(span).await;
+        let mut result = admitted(entry, call, text, sound).instrument(span).await;
         if entry.toolset == chats::TOOLSET {
             result = result.map_err(Error::of_chats);
         }
@@ -194,7 +220,7 @@ fn worth_an_entry(entry: &Entry, result: &Result<Box<dyn Answer>>) -> bool {
 async fn admitted(
     entry: &Entry,
     call: Call,
-    input: Input,
+    text: Vec<u8>,
     sound: Result<()>,
 ) -> Result<Box<dyn Answer>> {
     if !entry.lets_in(call.caller().scopes) {
@@ -205,7 +231,7 @@ async fn admitted(
     let hub = Arc::clone(&call.hub);
     let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
     let cancelled = call.cancelled.clone();
-    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call, input));
+    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call, text));
     tokio::select! {
         biased;
         result = work => result.unwrap_or(Err(Error::Timeout {
@@ -231,12 +257,10 @@ async fn place(hub: &Hub) -> Result<tokio::sync::SemaphorePermit<'_>> {
 }
 
 impl Input {
-    fn text(&self) -> Cow<'_, [u8]> {
+    fn into_text(self) -> Vec<u8> {
         match self {
-            Self::Bytes(bytes) => Cow::Borrowed(bytes),
-            Self::Map(map) => {
-                Cow::Owned(serde_json::to_vec(map).expect("a JSON object prints as JSON"))
-            }
+            Self::Bytes(bytes) => bytes,
+            Self::Map(map) => serde_json::to_vec(&map).expect("a JSON object prints as JSON"),
         }
     }
 }
@@ -257,47 +281,38 @@ fn check(text: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn parse<O: Operation>(input: &Input) -> Result<O> {
-    // The plain parser is the fast path; only a refusal pays for finding the field.
-    match input {
-        Input::Bytes(bytes) => serde_json::from_slice(bytes).or_else(|_| {
-            let mut source = serde_json::Deserializer::from_slice(bytes);
-            let value = serde_path_to_error::deserialize(&mut source);
-            value.map_err(|error| explain_text::<O>(bytes, &error)).and_then(|value| {
-                source.end().map_err(|error| malformed(&error.to_string()))?;
-                Ok(value)
-            })
-        }),
-        Input::Map(map) => {
-            let value = serde_path_to_error::deserialize(Value::Object(map.clone()));
-            value.map_err(|error| explain::<O>(&error))
-        }
+fn parse<O: Operation>(text: &[u8]) -> Result<O> {
+    serde_json::from_slice(text).map_err(|error| refusal::<O>(text, &error))
+}
+
+/// The plain parser is fast but does not say which field it refused, and it calls some wrong types a
+/// syntax error; only a refusal pays for reading the text again to find out.
+fn refusal<O: Operation>(text: &[u8], error: &serde_json::Error) -> Error {
+    let value: Value = match serde_json::from_slice(text) {
+        Ok(value) => value,
+        Err(error) => return malformed(&error.to_string()),
+    };
+    match serde_path_to_error::deserialize::<_, O>(value) {
+        Err(error) => explain(O::NAME, &error.path().to_string(), error.inner()),
+        // What stands there twice is gone from the value.
+        Ok(_) => explain(O::NAME, &field_at(text, error).unwrap_or_default(), error),
     }
 }
 
-/// The text parser calls some wrong types a syntax error; a parsed value names their field.
-fn explain_text<O: Operation>(
-    bytes: &[u8],
-    error: &serde_path_to_error::Error<serde_json::Error>,
-) -> Error {
-    if error.inner().is_syntax()
-        && let Ok(value) = serde_json::from_slice::<Value>(bytes)
-        && let Err(error) = serde_path_to_error::deserialize::<_, O>(value)
-    {
-        return explain::<O>(&error);
-    }
-    explain::<O>(error)
+/// The field in which the plain parser stopped.
+fn field_at(text: &[u8], error: &serde_json::Error) -> Option<String> {
+    let fields: HashMap<String, &RawValue> = serde_json::from_slice(text).ok()?;
+    let lines = text.split_inclusive(|byte| *byte == b'\n').take(error.line().checked_sub(1)?);
+    let stopped = lines.map(<[u8]>::len).sum::<usize>() + error.column();
+    let start = |value: &RawValue| value.get().as_ptr().addr().checked_sub(text.as_ptr().addr());
+    let begun = fields.into_iter().filter(|(_, value)| start(value) < Some(stopped));
+    begun.max_by_key(|(_, value)| start(value)).map(|(name, _)| printable(&name))
 }
 
 /// Says which field is wrong, in our words, from the parser's.
-fn explain<O: Operation>(error: &serde_path_to_error::Error<serde_json::Error>) -> Error {
-    let path = error.path().to_string();
-    let inner = error.inner();
-    let text = inner.to_string();
+fn explain(operation: &str, path: &str, error: &serde_json::Error) -> Error {
+    let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
-    if inner.is_syntax() || inner.is_eof() {
-        return malformed(&inner.to_string());
-    }
     if let Some(name) = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'))
     {
         return Error::Invalid {
@@ -311,10 +326,10 @@ fn explain<O: Operation>(error: &serde_path_to_error::Error<serde_json::Error>) 
         let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
         let hint = match validate::nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean {near}?"),
-            None => format!("{} takes: {}", O::NAME, known.join(", ")),
+            None => format!("{operation} takes: {}", known.join(", ")),
         };
         let name = printable(name);
-        let message = format!("{name} is not a field of {}", O::NAME);
+        let message = format!("{name} is not a field of {operation}");
         return Error::Invalid { field: name, message, hint: Some(hint) };
     }
     if let Some(name) =
@@ -322,7 +337,7 @@ fn explain<O: Operation>(error: &serde_path_to_error::Error<serde_json::Error>) 
     {
         return Error::invalid(name, "stands there twice");
     }
-    let field = if path == "." { String::new() } else { path };
+    let field = if path == "." { String::new() } else { path.to_owned() };
     let subject = if field.is_empty() { "the input" } else { &field };
     Error::Invalid { message: format!("{subject}: {}", printable(text)), field, hint: None }
 }

@@ -28,7 +28,7 @@ pub mod threads;
 pub mod wakes;
 
 pub use call::{Call, Change, Trace};
-pub use catalogue::{Catalogue, Entry, Input};
+pub use catalogue::{Catalogue, Description, Entry, Input};
 pub use clock::{Clock, Entropy, SystemClock, SystemEntropy};
 pub use error::{Error, Result};
 pub use hub::{Hub, Parts, Settings};

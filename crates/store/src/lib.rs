@@ -46,6 +46,7 @@ mod tokens;
 mod tool_calls;
 mod tx;
 mod value;
+mod versions;
 mod view_file;
 mod wake_policies;
 mod wakes;

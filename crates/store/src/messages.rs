@@ -100,6 +100,7 @@ fn message_id(created: Timestamp, thread_row: i64, seq: i64) -> Result<MessageId
 impl Tx<'_> {
     /// Appends a message.
     pub fn insert_message(&mut self, new: &NewMessage<'_>) -> Result<()> {
+        self.touch(new.thread_row);
         self.execute(
             "INSERT INTO message (thread, seq, created_ms, kind, trust, sender, session, body,
                  metadata, reply_seq, reply_ms, idem_hash, idem_key, status_after)

@@ -15,6 +15,7 @@ use crate::error::{Result, StoreError};
 use crate::job;
 use crate::pool::{self, Queue};
 use crate::tx::{self, Tx};
+use crate::versions::Versions;
 use crate::{backup, migrate, writer};
 
 pub(crate) const DATABASE_FILE: &str = "waystation.db";
@@ -47,11 +48,20 @@ pub struct Store {
 struct Inner {
     engine: Engine,
     path: Option<PathBuf>,
+    /// Where this process alone writes.
+    versions: Option<Arc<Versions>>,
     queues: Mutex<Option<Queues>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     failed: watch::Receiver<bool>,
     // Kept so that `failed` never ends while the store lives.
     _alive: watch::Sender<bool>,
+}
+
+/// What there is to know of where the data is.
+struct Place {
+    engine: Engine,
+    path: Option<PathBuf>,
+    versions: Option<Arc<Versions>>,
 }
 
 #[derive(Clone)]
@@ -79,13 +89,15 @@ impl Store {
             workers.push(move |jobs: &mut Vec<_>| sqlite::run_reads(&connection, jobs));
         }
         let (read, mut threads) = pool::start("store-reader", workers, limits::READ_QUEUE_MAX)?;
-        let writer = writer::start(&path, connection)?;
+        let versions = Arc::new(Versions::default());
+        let writer = writer::start(&path, connection, Arc::clone(&versions))?;
         threads.extend(writer.threads);
         // The log has its name by now. SQLite syncs the folder too, but passes over its failure.
         backup::make_durable(folder)?;
         let (alive, _) = watch::channel(false);
         let queues = Queues { write: writer.queue, read };
-        Ok(Self::new(Engine::Sqlite, Some(path), queues, threads, (writer.failed, alive)))
+        let place = Place { engine: Engine::Sqlite, path: Some(path), versions: Some(versions) };
+        Ok(Self::new(place, queues, threads, (writer.failed, alive)))
     }
 
     fn open_postgres(url: &str, connections: usize) -> Result<Self> {
@@ -106,7 +118,8 @@ impl Store {
         threads.extend(readers);
         let (alive, failed) = watch::channel(false);
         let queues = Queues { write, read };
-        Ok(Self::new(Engine::Postgres, None, queues, threads, (failed, alive)))
+        let place = Place { engine: Engine::Postgres, path: None, versions: None };
+        Ok(Self::new(place, queues, threads, (failed, alive)))
     }
 
     /// Opens a database file, or the one in a data folder, only to read. Takes no lock and changes no
@@ -140,19 +153,20 @@ impl Store {
         // A queue whose other end is gone refuses whatever it is handed.
         let (write, _) = mpsc::channel(1);
         let (alive, failed) = watch::channel(false);
-        Self::new(engine, path, Queues { write, read }, threads, (failed, alive))
+        let place = Place { engine, path, versions: None };
+        Self::new(place, Queues { write, read }, threads, (failed, alive))
     }
 
     fn new(
-        engine: Engine,
-        path: Option<PathBuf>,
+        place: Place,
         queues: Queues,
         threads: Vec<JoinHandle<()>>,
         (failed, alive): (watch::Receiver<bool>, watch::Sender<bool>),
     ) -> Self {
         let inner = Inner {
-            engine,
-            path,
+            engine: place.engine,
+            path: place.path,
+            versions: place.versions,
             queues: Mutex::new(Some(queues)),
             threads: Mutex::new(threads),
             failed,
@@ -169,6 +183,13 @@ impl Store {
     /// The database file, where there is one.
     pub fn file(&self) -> Option<&Path> {
         self.inner.path.as_deref()
+    }
+
+    /// A number that grows with every change of a thread, its messages and who may enter it. Whatever
+    /// was read after asking for it is true for as long as it stays the same. Nothing where others may
+    /// write beside this process.
+    pub fn thread_version(&self, thread_row: i64) -> Option<u64> {
+        self.inner.versions.as_ref().map(|versions| versions.of(thread_row))
     }
 
     /// Changes waiting for the writer.

@@ -173,6 +173,7 @@ impl Tx<'_> {
 
     /// Writes back what a message or a status change moved.
     pub fn update_thread(&mut self, thread: &ThreadRow) -> Result<()> {
+        self.touch(thread.row);
         self.execute(
             "UPDATE thread SET status = ?2, updated_ms = ?3, head_seq = ?4, agent_turns = ?5,
                  last_speaker = ?6, paused_ms = ?7
@@ -199,8 +200,16 @@ impl Tx<'_> {
         )
     }
 
+    /// Everyone who may enter by themselves: those who take part, and who opened it.
+    pub fn members(&mut self, thread_row: i64) -> Result<Vec<String>> {
+        self.query("SELECT agent FROM participant WHERE thread = ?1", &[thread_row.into()], |row| {
+            row.text(0)
+        })
+    }
+
     /// Lets an agent take part.
     pub fn add_participant(&mut self, thread_row: i64, agent: &str, at: Timestamp) -> Result<()> {
+        self.touch(thread_row);
         self.execute(
             "INSERT INTO participant (thread, agent, listed, added_ms) VALUES (?1, ?2, 1, ?3)
              ON CONFLICT (thread, agent) DO UPDATE SET listed = 1",
@@ -211,6 +220,7 @@ impl Tx<'_> {
 
     /// Ends an agent's part; whoever opened the thread may still enter it.
     pub fn remove_participant(&mut self, thread_row: i64, agent: &str) -> Result<()> {
+        self.touch(thread_row);
         self.execute(
             "UPDATE participant SET listed = 0 WHERE thread = ?1 AND agent = ?2
                AND agent = (SELECT created_by FROM thread WHERE id = ?1)",

@@ -10,6 +10,7 @@ pub struct Tx<'c> {
     connection: Connection<'c>,
     wrote: bool,
     retry: bool,
+    touched: Vec<i64>,
 }
 
 pub(crate) enum Connection<'c> {
@@ -19,7 +20,7 @@ pub(crate) enum Connection<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(connection: Connection<'c>) -> Self {
-        Self { connection, wrote: false, retry: false }
+        Self { connection, wrote: false, retry: false, touched: Vec::new() }
     }
 
     /// Whether no other transaction writes at the same time, so that there is nothing to lock.
@@ -38,6 +39,16 @@ impl<'c> Tx<'c> {
     /// Whether anything was changed since the last call of this function.
     pub(crate) fn take_wrote(&mut self) -> bool {
         std::mem::take(&mut self.wrote)
+    }
+
+    /// Notes that a thread, its messages or who may enter it changed.
+    pub(crate) fn touch(&mut self, thread_row: i64) {
+        self.touched.push(thread_row);
+    }
+
+    /// The threads that were touched.
+    pub(crate) fn touched(&self) -> &[i64] {
+        &self.touched
     }
 
     /// Whether a statement failed in a way that makes the whole transaction worth repeating.

@@ -20,6 +20,7 @@ use crate::error::{Result, StoreError};
 use crate::job::Job;
 use crate::pool::Queue;
 use crate::tx::{self, Tx};
+use crate::versions::Versions;
 
 /// A background checkpoint is worth it from so many log pages on.
 const CHECKPOINT_PAGES_MIN: u64 = 4_096;
@@ -59,7 +60,11 @@ pub(crate) struct Writer {
 }
 
 /// Starts the threads that write.
-pub(crate) fn start(path: &Path, mut connection: Connection) -> Result<Writer> {
+pub(crate) fn start(
+    path: &Path,
+    mut connection: Connection,
+    versions: Arc<Versions>,
+) -> Result<Writer> {
     let shared = Arc::new(Shared::default());
     let (queue, receiver) = mpsc::channel(limits::WRITE_QUEUE_MAX);
     let (fail, failed) = watch::channel(false);
@@ -74,6 +79,8 @@ pub(crate) fn start(path: &Path, mut connection: Connection) -> Result<Writer> {
         receiver,
         shared: Arc::clone(&shared),
         fail: fail.clone(),
+        versions,
+        touched: Vec::new(),
         folder,
         disk_low: false,
         commits: 0,
@@ -149,6 +156,8 @@ struct State {
     receiver: mpsc::Receiver<Box<dyn Job>>,
     shared: Arc<Shared>,
     fail: watch::Sender<bool>,
+    versions: Arc<Versions>,
+    touched: Vec<i64>,
     folder: PathBuf,
     disk_low: bool,
     commits: u32,
@@ -169,7 +178,10 @@ impl State {
                 settle(&mut batch, || Err(StoreError::Full));
                 continue;
             }
-            if let Err(error) = self.commit(&mut batch)
+            let committed = self.commit(&mut batch);
+            self.versions.move_on(&self.touched);
+            self.touched.clear();
+            if let Err(error) = committed
                 && self.is_fatal(error, &mut batch)
             {
                 return;
@@ -202,6 +214,7 @@ impl State {
                     return self.commit_apart(batch);
                 }
             }
+            self.touched.extend_from_slice(tx.touched());
             done = batch.len();
             while batch.len() < limits::WRITE_BATCH_MAX
                 && let Ok(job) = self.receiver.try_recv()
@@ -221,7 +234,9 @@ impl State {
         self.statement("BEGIN IMMEDIATE")?;
         for job in batch {
             self.statement("SAVEPOINT job")?;
-            let ok = job.run(&mut Tx::new(tx::Connection::Sqlite(&self.connection)));
+            let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection));
+            let ok = job.run(&mut tx);
+            self.touched.extend_from_slice(tx.touched());
             self.check_open()?;
             if !ok {
                 self.statement("ROLLBACK TO job")?;

@@ -176,6 +176,8 @@ impl Opened {
         sockets: &Sockets,
         listening: Option<Listening>,
     ) -> Result<bool> {
+        // Whoever finds the hub ready may ask it to stop at once.
+        let asked = asked_to_stop();
         let stop = CancellationToken::new();
         let connected = Arc::new(AtomicUsize::new(0));
         let info = OwnerInfo {
@@ -184,8 +186,8 @@ impl Opened {
             url: self.url.clone(),
         };
         let owner = Owner { info, stop: CancellationToken::new() };
-        let public = edge::router(&self.app);
-        let private = edge::private_router(&self.app, owner.clone());
+        let public = edge::public(&self.app);
+        let private = edge::private(&self.app, owner.clone());
         let local = edge::local::serve(
             self.app.clone(),
             private,
@@ -210,7 +212,7 @@ impl Opened {
         };
         let ending = async {
             let clean = tokio::select! {
-                () = asked_to_stop() => true,
+                () = asked => true,
                 () = owner.stop.cancelled() => true,
                 () = hub.store.wait_for_failure() => false,
                 () = self.nobody_left(&connected), if idle_ends => true,
@@ -254,16 +256,31 @@ impl Opened {
     }
 }
 
-/// Ends with SIGTERM or SIGINT.
-pub(crate) async fn asked_to_stop() {
+/// Ends with SIGTERM or SIGINT. From this call on neither ends the process by itself.
+pub(crate) fn asked_to_stop() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut interrupt)) =
-        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    async move {
+        let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::{Signal, getpid, kill_process};
+
+    use super::asked_to_stop;
+
+    #[tokio::test]
+    async fn a_signal_that_comes_before_anybody_waits_for_it_is_kept() {
+        let asked = asked_to_stop();
+        kill_process(getpid(), Signal::TERM).unwrap();
+        asked.await;
     }
 }

@@ -17,16 +17,28 @@ use crate::{fair, status};
 /// Lets a request pass with its verified caller attached, or answers 401.
 pub(crate) async fn require_caller(
     State(app): State<App>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
+    with_caller(&app, request, |request| next.run(request)).await
+}
+
+/// The same for whoever knows what comes next.
+pub(crate) async fn with_caller<F>(
+    app: &App,
+    mut request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response
+where
+    F: Future<Output = Response>,
+{
     // The private socket has settled the question already.
     if request.extensions().get::<Arc<Caller>>().is_some() {
-        return next.run(request).await;
+        return next(request).await;
     }
     if request.uri().query().is_some_and(|query| query.contains("access_token=")) {
         return status::of_code(
-            &app,
+            app,
             protocol::ErrorCode::ValidationError,
             StatusCode::BAD_REQUEST.as_u16(),
             "a token in the address would be logged on its way",
@@ -35,24 +47,24 @@ pub(crate) async fn require_caller(
     }
     let token = match bearer(request.headers()) {
         Ok(token) => token,
-        Err(reason) => return status::unauthorized(&app, reason),
+        Err(reason) => return status::unauthorized(app, reason),
     };
     let certificate = request.extensions().get::<Arc<CertificateNames>>().map(Arc::as_ref);
     let caller = match app.verifier.verify_both(token, certificate, app.hub.now()).await {
         Ok(Some(caller)) => caller,
         Ok(None) => match &app.web.open {
             Some(caller) => Arc::clone(caller),
-            None => return status::unauthorized(&app, "this request carries no token"),
+            None => return status::unauthorized(app, "this request carries no token"),
         },
         Err(error) => {
-            slow_down(&app, request.extensions().get::<Peer>()).await;
-            return status::unauthorized(&app, &error.to_string());
+            slow_down(app, request.extensions().get::<Peer>()).await;
+            return status::unauthorized(app, &error.to_string());
         }
     };
     // Nothing behind this point can see or pass on the caller's token.
     request.headers_mut().remove(header::AUTHORIZATION);
     request.extensions_mut().insert(Arc::clone(&caller));
-    fair::admit(&app, &caller, request, next).await
+    fair::admit(app, &caller, request, next).await
 }
 
 /// Whoever got many tokens wrong waits for the next refusal.

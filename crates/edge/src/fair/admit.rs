@@ -16,12 +16,15 @@ use crate::app::App;
 use crate::status;
 
 /// Passes a request on unless its caller holds too much already, and watches over its body.
-pub(crate) async fn admit(
+pub(crate) async fn admit<F>(
     app: &App,
     caller: &Arc<Caller>,
     request: Request,
-    next: Next,
-) -> Response {
+    next: impl FnOnce(Request) -> F,
+) -> Response
+where
+    F: Future<Output = Response>,
+{
     // Whoever comes without a token through an open listener is nobody in particular.
     let is_somebody = app.web.open.as_ref().is_none_or(|open| !Arc::ptr_eq(open, caller));
     let holder = request.extensions().get::<Holder>().filter(|_| is_somebody);
@@ -65,17 +68,20 @@ fn is_stream(response: &Response) -> bool {
 
 /// Watches over the body of a request that has no caller.
 pub(crate) async fn paced(State(app): State<App>, request: Request, next: Next) -> Response {
-    keep_pace(&app, request, next).await
+    keep_pace(&app, request, |request| next.run(request)).await
 }
 
-async fn keep_pace(app: &App, request: Request, next: Next) -> Response {
+async fn keep_pace<F>(app: &App, request: Request, next: impl FnOnce(Request) -> F) -> Response
+where
+    F: Future<Output = Response>,
+{
     if request.body().is_end_stream() {
-        return next.run(request).await;
+        return next(request).await;
     }
     let version = request.version();
     let too_slow = TooSlow::default();
     let request = request.map(|body| axum::body::Body::new(Paced::new(body, too_slow.clone())));
-    let response = next.run(request).await;
+    let response = next(request).await;
     if !too_slow.is_so() {
         return response;
     }

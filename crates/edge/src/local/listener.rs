@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::error::EdgeError;
+use crate::front::Front;
 use crate::server::{Connections, LocalProcess};
 use crate::{mcp, status};
 
@@ -85,18 +86,17 @@ pub(crate) const GREETING: &str = "waystation-greeting";
 /// Binds both sockets; the future serves them until told to stop and counts those who are connected.
 pub fn serve(
     app: App,
-    router: Router,
+    front: Front,
     sockets: &Sockets,
     connected: Arc<AtomicUsize>,
     stop: CancellationToken,
 ) -> Result<impl Future<Output = ()> + Send + use<>, EdgeError> {
     let http = bind(&sockets.hub)?;
     let stream = bind(&sockets.mcp)?;
-    let router = router.layer(from_fn_with_state(app.clone(), greet));
     let paths = sockets.clone();
     Ok(async move {
         tokio::join!(
-            serve_http(http, router, Arc::clone(&connected), stop.clone()),
+            serve_http(http, front, Arc::clone(&connected), stop.clone()),
             serve_mcp(stream, app, connected, stop),
         );
         for path in [paths.hub, paths.mcp] {
@@ -137,7 +137,7 @@ impl Drop for Present {
 
 pub(super) async fn serve_http(
     listener: UnixListener,
-    router: Router,
+    front: Front,
     connected: Arc<AtomicUsize>,
     stop: CancellationToken,
 ) {
@@ -151,7 +151,7 @@ pub(super) async fn serve_http(
         match stream {
             Ok((stream, _)) if is_same_user(&stream) => {
                 let (process, held) = (process_of(&stream), (place, Present::new(&connected)));
-                connections.start(stream, process, router.clone(), held);
+                connections.start(stream, process, front.clone(), held);
             }
             Ok(_) => tracing::warn!("another user tried the private socket"),
             Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
@@ -268,6 +268,11 @@ pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, Str
 }
 
 /// Turns a greeting into a caller, before the routes' own question for a token.
+/// Routes for those who say who they are in a header.
+pub(crate) fn greeted(app: &App, routes: Router) -> Router {
+    routes.layer(from_fn_with_state(app.clone(), greet))
+}
+
 async fn greet(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let greeting = request
         .headers()

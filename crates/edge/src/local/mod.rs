@@ -9,7 +9,8 @@ mod routes;
 
 pub use bridge::{Bridge, Connect, Connection};
 pub use client::{Called, Client, ClientError};
+pub(crate) use listener::greeted;
 pub use listener::{Greeting, Sockets, identify, serve};
 pub use relay::{Relayed, Upstream, relay};
-pub(crate) use routes::call;
-pub use routes::{Owner, OwnerInfo, routes};
+pub use routes::{Owner, OwnerInfo};
+pub(crate) use routes::{call, routes};

@@ -85,7 +85,7 @@ pub fn relay<U: Upstream>(
     let paths = sockets.clone();
     Ok(async move {
         tokio::join!(
-            serve_http(http, router, Arc::new(AtomicUsize::new(0)), stop.clone()),
+            serve_http(http, router.into(), Arc::new(AtomicUsize::new(0)), stop.clone()),
             serve_mcp(stream, upstream, stop),
         );
         for path in [paths.hub, paths.mcp] {

@@ -37,7 +37,7 @@ pub struct Owner {
 }
 
 /// The routes of the private socket beside the public ones.
-pub fn routes(owner: Owner) -> Router<App> {
+pub(crate) fn routes(owner: Owner) -> Router<App> {
     Router::new()
         .route("/local/call/{operation}", post(call))
         .route("/local/info", get(info).post(info))

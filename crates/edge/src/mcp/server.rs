@@ -83,7 +83,7 @@ impl Server {
         let implementation =
             Implementation::new("waystation", env!("CARGO_PKG_VERSION")).with_title("Waystation");
         let shared = Shared {
-            tools: Tools::of(&app.catalogue),
+            tools: Tools::of(Arc::clone(&app.catalogue)),
             question_key: app.hub.random(),
             app,
             who,

@@ -1,10 +1,11 @@
-//! The catalogue as MCP tools: described once, at the start, and listed by what a caller may do.
+//! The catalogue as MCP tools: described once, when the first agent asks, and listed by what a caller
+//! may do.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use hub::{Catalogue, Effect, Entry};
+use hub::{Catalogue, Description, Effect, Entry};
 use protocol::{Scope, Scopes, Toolset, Toolsets};
 use rmcp::model::{CacheScope, ListToolsResult, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
@@ -13,34 +14,44 @@ use protocol::limits::mcp as limits;
 
 /// Every tool.
 pub(super) struct Tools {
-    /// With the set it belongs to, and the scopes of which any one lets a caller see it.
-    listed: Vec<(Toolset, Scopes, Tool)>,
+    catalogue: Arc<Catalogue>,
+    listed: OnceLock<Vec<Listed>>,
     names: HashMap<String, &'static str>,
 }
 
+/// A tool, the set it belongs to, and the scopes of which any one lets a caller see it.
+struct Listed {
+    set: Toolset,
+    gates: Scopes,
+    tool: Tool,
+}
+
 impl Tools {
-    /// Describes every operation of the catalogue.
-    pub(super) fn of(catalogue: &Catalogue) -> Self {
-        let entries = catalogue.entries();
-        Self {
+    /// The operations of the catalogue.
+    pub(super) fn of(catalogue: Arc<Catalogue>) -> Self {
+        let names = catalogue.entries().iter().map(|entry| (spelling(entry.name), entry.name));
+        Self { names: names.collect(), catalogue, listed: OnceLock::new() }
+    }
+
+    fn listed(&self) -> &[Listed] {
+        self.listed.get_or_init(|| {
+            let entries = self.catalogue.entries().iter();
             // What an owner does with the hub itself stays out of models' way; it can still be called.
-            listed: entries
-                .iter()
+            entries
                 .filter(|entry| entry.scope != Scope::Admin)
                 .filter_map(|entry| {
                     let set = Toolset::from_name(entry.toolset)?;
-                    Some((set, entry.gates(), tool(entry)))
+                    Some(Listed { set, gates: entry.gates(), tool: tool(entry) })
                 })
-                .collect(),
-            names: entries.iter().map(|entry| (spelling(entry.name), entry.name)).collect(),
-        }
+                .collect()
+        })
     }
 
     /// The tools of a caller among these sets, in the order of the documentation.
     pub(super) fn list(&self, scopes: Scopes, sets: Toolsets) -> ListToolsResult {
-        let wanted = self.listed.iter().filter(|(set, ..)| sets.has(*set));
-        let allowed = wanted.filter(|(_, gates, _)| gates.and(scopes) != Scopes::default());
-        ListToolsResult::with_all_items(allowed.map(|(.., tool)| tool.clone()).collect())
+        let wanted = self.listed().iter().filter(|listed| sets.has(listed.set));
+        let allowed = wanted.filter(|listed| listed.gates.and(scopes) != Scopes::default());
+        ListToolsResult::with_all_items(allowed.map(|listed| listed.tool.clone()).collect())
             .with_ttl_ms(limits::TOOLS_TTL_MS)
             .with_cache_scope(CacheScope::Private)
     }
@@ -63,12 +74,11 @@ fn spelling(name: &str) -> String {
 }
 
 fn tool(entry: &Entry) -> Tool {
-    let mut input = entry.input_schema.clone();
+    let Description { doc, mut input, mut output } = entry.describe();
     shorten(&mut input, Keep::Descriptions);
     if !input.contains_key("properties") {
         input.insert("properties".to_owned(), json!({}));
     }
-    let mut output = entry.output_schema.clone();
     shorten(&mut output, Keep::Nulls);
     let annotations = match entry.effect {
         // What changes nothing neither destroys nor repeats anything; saying so only costs space.
@@ -79,7 +89,7 @@ fn tool(entry: &Entry) -> Tool {
             .idempotent(effect.is_idempotent()),
     };
     let annotations = annotations.open_world(false);
-    Tool::new(spelling(entry.name), entry.doc.clone(), Arc::new(input))
+    Tool::new(spelling(entry.name), doc, Arc::new(input))
         .with_raw_output_schema(Arc::new(output))
         .with_annotations(annotations)
 }
@@ -223,7 +233,7 @@ mod tests {
 
     #[test]
     fn every_tool_fits_into_the_context_it_is_given() {
-        let list = Tools::of(&hub::catalogue()).list(Scopes::ALL, Toolsets::default());
+        let list = Tools::of(Arc::new(hub::catalogue())).list(Scopes::ALL, Toolsets::default());
         let text = serde_json::to_string(&list).unwrap();
         assert!(text.len() <= 20 * 1024, "{} bytes", text.len());
         for tool in &list.tools {
@@ -236,7 +246,7 @@ mod tests {
 
     #[test]
     fn tools_come_in_sets() {
-        let tools = Tools::of(&hub::catalogue());
+        let tools = Tools::of(Arc::new(hub::catalogue()));
         let names = |sets: &str| -> Vec<String> {
             let list = tools.list(Scopes::ALL, sets.parse().unwrap());
             list.tools.iter().map(|tool| tool.name.to_string()).collect()
@@ -254,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_name_is_found_in_both_spellings() {
-        let tools = Tools::of(&hub::catalogue());
+        let tools = Tools::of(Arc::new(hub::catalogue()));
         assert_eq!(tools.operation("post_message"), "post_message");
         assert_eq!(tools.operation("post.message"), "post_message");
         assert_eq!(tools.operation("no_such"), "no_such");

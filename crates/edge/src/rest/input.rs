@@ -82,7 +82,7 @@ fn find(text: &[u8], part: &[u8]) -> bool {
 /// Each parameter becomes what the schema says its field is; what does not fit stays text, and the
 /// door names the field.
 fn read_query(entry: &Entry, query: &str, fields: &mut Map<String, Value>) -> Result<(), Error> {
-    let properties = entry.input_schema.get("properties").and_then(Value::as_object);
+    let properties = entry.fields();
     for (name, text) in form_pairs(query)? {
         let kinds = properties.and_then(|all| all.get(&name)).map(kinds).unwrap_or_default();
         let has = |kind: &str| kinds.iter().any(|known| known == kind);

@@ -1,9 +1,10 @@
 //! OpenAPI 3.1, written by the catalogue.
 
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use hub::{Catalogue, Entry, Method};
+use hub::{Catalogue, Description, Entry, Method};
 use protocol::{ErrorCode, ErrorEnvelope};
 use serde_json::{Map, Value, json};
 
@@ -11,7 +12,10 @@ use crate::app::App;
 
 /// The document of the running hub.
 pub(crate) async fn openapi_document(State(app): State<App>) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], app.openapi.to_string()).into_response()
+    let document = app
+        .openapi
+        .get_or_init(|| Bytes::from(openapi(&app.catalogue, &app.web.public_url).to_string()));
+    ([(header::CONTENT_TYPE, "application/json")], document.clone()).into_response()
 }
 
 /// The OpenAPI document of a catalogue.
@@ -52,7 +56,7 @@ fn method_name(method: Method) -> &'static str {
 
 fn operation(entry: &Entry) -> Value {
     let in_path: Vec<&str> = entry.route.parameters().collect();
-    let mut rest = entry.input_schema.clone();
+    let Description { doc, input: mut rest, output } = entry.describe();
     let mut parameters = Vec::new();
     let takes_query = matches!(entry.route.method, Method::Get | Method::Delete);
     let required: Vec<Value> =
@@ -79,10 +83,10 @@ fn operation(entry: &Entry) -> Value {
     rest.insert("required".to_owned(), Value::Array(body_required));
     let mut document = json!({
         "operationId": entry.name,
-        "summary": entry.doc.lines().next().unwrap_or_default(),
-        "description": format!("{}\n\nNeeds the scope `{}`.", entry.doc, entry.scope),
+        "summary": doc.lines().next().unwrap_or_default(),
+        "description": format!("{doc}\n\nNeeds the scope `{}`.", entry.scope),
         "parameters": parameters,
-        "responses": responses(entry),
+        "responses": responses(&output),
     });
     if let (false, Value::Object(document)) = (takes_query, &mut document) {
         let content = json!({ "application/json": { "schema": rest } });
@@ -92,13 +96,13 @@ fn operation(entry: &Entry) -> Value {
     document
 }
 
-fn responses(entry: &Entry) -> Value {
+fn responses(output: &Map<String, Value>) -> Value {
     let mut responses = Map::new();
     responses.insert(
         "200".to_owned(),
         json!({
             "description": "Done.",
-            "content": { "application/json": { "schema": entry.output_schema } },
+            "content": { "application/json": { "schema": output } },
         }),
     );
     for status in [400, 401, 403, 404, 409, 413, 429, 503, 504, 507] {

@@ -15,14 +15,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::input;
 use crate::app::App;
-use crate::status;
+use crate::{auth, status};
 
 /// Every operation's route.
 pub(crate) fn routes(app: &App) -> Router<App> {
     app.catalogue.entries().iter().fold(Router::new(), |router, entry| {
         let name = entry.name;
-        let handler = move |State(app): State<App>, params: PathParams, request: Request| {
-            handle(app, name, params, request)
+        let handler = async move |State(app): State<App>, params: PathParams, request: Request| {
+            auth::with_caller(&app, request, |request| handle(&app, name, params, request)).await
         };
         router.route(entry.route.path, on(filter(entry.route.method), handler))
     })
@@ -39,9 +39,9 @@ fn filter(method: Method) -> MethodFilter {
 
 type PathParams = Result<RawPathParams, RawPathParamsRejection>;
 
-async fn handle(app: App, name: &'static str, params: PathParams, request: Request) -> Response {
+async fn handle(app: &App, name: &'static str, params: PathParams, request: Request) -> Response {
     let Some(caller) = request.extensions().get::<Arc<Caller>>().cloned() else {
-        return status::unauthorized(&app, "this request carries no token");
+        return status::unauthorized(app, "this request carries no token");
     };
     let trace = request
         .headers()
@@ -54,10 +54,10 @@ async fn handle(app: App, name: &'static str, params: PathParams, request: Reque
     let call = app.hub.call(caller, trace, gone);
     let request_id = call.identity.request_id;
     let Some(entry) = app.catalogue.get(name) else {
-        return status::no_such_route(State(app)).await;
+        return status::no_such_route(State(app.clone())).await;
     };
     // What is not UTF-8 is the name of nothing.
-    let Ok(params) = params else { return status::no_such_route(State(app)).await };
+    let Ok(params) = params else { return status::no_such_route(State(app.clone())).await };
     let answer = match read_input(entry, &params, request).await {
         Ok(input) => app.catalogue.call(call, name, input).await,
         Err(error) => Err(error),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use connector_api::ConnectorKind;
-use edge::{App, WebSettings, router, server};
+use edge::{App, WebSettings, public, server};
 use http_body_util::{BodyExt, Full};
 use hub::identity::{IdentityConfig, Verifier};
 use hyper_util::rt::TokioIo;
@@ -80,7 +80,7 @@ impl World {
         let listener = server::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut tasks = JoinSet::new();
-        tasks.spawn(server::serve(listener, router(&app), None, CancellationToken::new()));
+        tasks.spawn(server::serve(listener, public(&app), None, CancellationToken::new()));
         Self { hub, address, _server: tasks }
     }
 

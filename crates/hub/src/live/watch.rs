@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use protocol::{ThreadId, limits};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OnceCell};
+
+use crate::threads::Tail;
 
 /// Everyone who waits.
 #[derive(Default)]
@@ -19,13 +21,26 @@ pub struct Live {
 #[derive(Default)]
 struct Index {
     next_id: u64,
-    threads: HashMap<i64, HashMap<u64, Arc<Notify>>>,
+    threads: HashMap<i64, Watched>,
+    /// How many of them have a tail.
+    tails: usize,
     members: HashMap<(String, String), HashMap<u64, Arc<Notify>>>,
     chats: HashMap<u64, Arc<Notify>>,
     work: HashMap<String, HashMap<u64, Arc<Notify>>>,
     outbox: HashMap<u64, Arc<Notify>>,
     everything: HashMap<u64, Arc<Notify>>,
 }
+
+/// A thread that somebody waits for.
+#[derive(Default)]
+struct Watched {
+    waiters: HashMap<u64, Arc<Notify>>,
+    /// What was read of it, at which version.
+    tail: Option<(u64, SharedTail)>,
+}
+
+/// A thread's tail: whoever wants it first reads it for all. Empty where the thread is gone.
+pub(crate) type SharedTail = Arc<OnceCell<Option<Tail>>>;
 
 /// What a watch is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +91,8 @@ impl Live {
     /// Something was committed in a thread.
     pub fn announce(&self, thread_row: i64) {
         let index = self.index.lock();
-        let of_thread = index.threads.get(&thread_row).into_iter().flat_map(HashMap::values);
+        let of_thread = index.threads.get(&thread_row).into_iter();
+        let of_thread = of_thread.flat_map(|watched| watched.waiters.values());
         for notify in of_thread.chain(index.everything.values()) {
             notify.notify_one();
         }
@@ -126,15 +142,37 @@ impl Live {
     pub fn announce_everyone(&self) {
         self.announce_members();
         let index = self.index.lock();
-        let of_threads = index.threads.values().flat_map(HashMap::values);
+        let of_threads = index.threads.values().flat_map(|watched| watched.waiters.values());
         for notify in of_threads.chain(index.chats.values()) {
             notify.notify_one();
         }
     }
 
+    /// The tail of a thread at a version, shared by those who wait in it; nothing for whoever waits
+    /// alone, or when there are too many already.
+    pub(crate) fn tail(&self, thread_row: i64, version: u64) -> Option<SharedTail> {
+        let mut index = self.index.lock();
+        let Index { threads, tails, .. } = &mut *index;
+        let watched = threads.get_mut(&thread_row).filter(|watched| watched.waiters.len() > 1)?;
+        if let Some((of, tail)) = &watched.tail
+            && *of == version
+        {
+            return Some(Arc::clone(tail));
+        }
+        if watched.tail.is_none() {
+            if *tails >= limits::TAILS_MAX {
+                return None;
+            }
+            *tails += 1;
+        }
+        let tail = SharedTail::default();
+        watched.tail = Some((version, Arc::clone(&tail)));
+        Some(tail)
+    }
+
     /// How many watches there are on threads.
     pub fn watchers(&self) -> usize {
-        self.index.lock().threads.values().map(HashMap::len).sum()
+        self.index.lock().threads.values().map(|watched| watched.waiters.len()).sum()
     }
 
     /// How many watches there are on all chats, the hub's own included.
@@ -151,7 +189,8 @@ impl Watch {
             return;
         }
         let mut index = self.live.index.lock();
-        index.threads.entry(thread_row).or_default().insert(self.id, Arc::clone(&self.notify));
+        let watched = index.threads.entry(thread_row).or_default();
+        watched.waiters.insert(self.id, Arc::clone(&self.notify));
         drop(index);
         self.interests.push(interest);
     }
@@ -203,7 +242,7 @@ impl Drop for Watch {
         let mut index = self.live.index.lock();
         for interest in self.interests.drain(..) {
             match interest {
-                Interest::Thread(row) => forget(&mut index.threads, &row, self.id),
+                Interest::Thread(row) => index.forget_thread(row, self.id),
                 Interest::Member(workspace, agent) => {
                     forget(&mut index.members, &(workspace, agent), self.id);
                 }
@@ -218,6 +257,17 @@ impl Drop for Watch {
                     index.everything.remove(&self.id);
                 }
             }
+        }
+    }
+}
+
+impl Index {
+    fn forget_thread(&mut self, row: i64, id: u64) {
+        let Some(watched) = self.threads.get_mut(&row) else { return };
+        watched.waiters.remove(&id);
+        if watched.waiters.is_empty() {
+            self.tails -= usize::from(watched.tail.is_some());
+            self.threads.remove(&row);
         }
     }
 }
@@ -248,6 +298,24 @@ mod tests {
         watch.changed().await;
     }
 
+    #[test]
+    fn a_tail_is_shared_until_the_thread_changes_or_nobody_waits() {
+        let live = Arc::new(Live::default());
+        let mut one = live.watch();
+        one.add_thread(7);
+        assert!(live.tail(7, 1).is_none(), "whoever waits alone shares nothing");
+        let mut other = live.watch();
+        other.add_thread(7);
+        let tail = live.tail(7, 1).unwrap();
+        assert!(Arc::ptr_eq(&tail, &live.tail(7, 1).unwrap()));
+        assert!(!Arc::ptr_eq(&tail, &live.tail(7, 2).unwrap()));
+        assert_eq!(live.index.lock().tails, 1);
+        drop(one);
+        drop(other);
+        let index = live.index.lock();
+        assert!(index.threads.is_empty() && index.tails == 0);
+    }
+
     #[tokio::test]
     async fn others_are_not_woken_and_nothing_stays_behind() {
         let live = Arc::new(Live::default());
@@ -270,6 +338,7 @@ mod tests {
         drop(watch);
         let index = live.index.lock();
         assert!(index.threads.is_empty() && index.members.is_empty());
+        assert_eq!(index.tails, 0);
         assert!(index.work.is_empty() && index.outbox.is_empty());
     }
 }

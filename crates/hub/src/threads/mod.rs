@@ -14,6 +14,7 @@ pub(crate) mod rules;
 mod search_messages;
 mod summarize_thread;
 pub mod summary;
+mod tail;
 mod update_thread_status;
 mod view;
 mod wait_for_messages;
@@ -31,6 +32,7 @@ pub use read_messages::ReadMessages;
 pub use remove_participants::RemoveParticipants;
 pub use search_messages::SearchMessages;
 pub use summarize_thread::SummarizeThread;
+pub(crate) use tail::Tail;
 pub use update_thread_status::UpdateThreadStatus;
 pub use wait_for_messages::WaitForMessages;
 

@@ -52,16 +52,27 @@ pub(crate) fn lock(
 }
 
 fn admit(access: Option<ThreadAccess>, caller: &Caller, act: &'static str) -> Result<ThreadRow> {
-    match access {
+    let Some(ThreadAccess { thread, is_member }) = access else { return Err(NO_THREAD) };
+    may_enter(&thread, is_member, caller, act)?;
+    Ok(thread)
+}
+
+const NO_THREAD: Error = Error::NotFound { what: "thread" };
+
+/// Whether a caller may do something in a thread.
+pub(crate) fn may_enter(
+    thread: &ThreadRow,
+    is_member: bool,
+    caller: &Caller,
+    act: &'static str,
+) -> Result<()> {
+    if thread.workspace != caller.workspace_id {
         // A thread of another workspace answers exactly like a missing one.
-        Some(access) if access.thread.workspace == caller.workspace_id => {
-            if access.is_member || caller.role.has_authority() {
-                Ok(access.thread)
-            } else {
-                Err(Error::NotMember { act })
-            }
-        }
-        _ => Err(Error::NotFound { what: "thread" }),
+        Err(NO_THREAD)
+    } else if is_member || caller.role.has_authority() {
+        Ok(())
+    } else {
+        Err(Error::NotMember { act })
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use store::{MessageRow, ThreadRow, Tx};
 
 use super::read_messages::since_seq;
-use super::{rules, view};
+use super::{Tail, rules, view};
 use crate::call::Call;
 use crate::chats::view::{self as chat_view, ChatMessage};
 use crate::chats::wait::{self as chat_wait, ChatWait};
@@ -54,7 +54,7 @@ pub struct WaitForMessages {
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct WaitForMessagesOutput {
     /// The messages, in order within each thread.
-    messages: Vec<Message>,
+    messages: Vec<Arc<Message>>,
     /// Where each of those threads stands.
     threads: Vec<WaitedThread>,
     /// What arrived in chats, in the order of arrival.
@@ -135,7 +135,8 @@ impl Operation for WaitForMessages {
             return "nothing new".to_owned();
         }
         let block = |thread: &WaitedThread| {
-            let of_thread = output.messages.iter().filter(|m| m.thread_id == thread.thread_id);
+            let of_thread = output.messages.iter().map(Arc::as_ref);
+            let of_thread = of_thread.filter(|m| m.thread_id == thread.thread_id);
             format!("{}\n{}", thread.thread_id, view::lines(of_thread))
         };
         output.threads.iter().map(block).collect()
@@ -193,8 +194,12 @@ async fn wait(call: &Call, asked: Arc<Asked>, timeout: Duration) -> Result<WaitF
         for row in rows {
             watch.add_thread(row);
         }
-        let asked_again = Arc::clone(&asked);
-        let found = call.read(move |tx| look(tx, &asked_again)).await?;
+        let found = if let Some(found) = look_together(call, &asked, known).await? {
+            found
+        } else {
+            let asked = Arc::clone(&asked);
+            call.read(move |tx| look(tx, &asked)).await?
+        };
         if !found.messages.is_empty() {
             return Ok(found);
         }
@@ -222,6 +227,36 @@ async fn watched_rows(call: &Call, asked: &Arc<Asked>) -> Result<Vec<i64>> {
         call.hub.live.know_thread(thread, *row);
     }
     Ok(rows)
+}
+
+/// What there is to tell right now, from what was read once for everyone who waits in the thread.
+/// Nothing when this caller has to look by itself.
+async fn look_together(
+    call: &Call,
+    asked: &Asked,
+    row: Option<i64>,
+) -> Result<Option<WaitForMessagesOutput>> {
+    let (Some(row), Some(since)) = (row, asked.since) else { return Ok(None) };
+    // Asked for first, read second: what is committed in between makes it stale at once.
+    let Some(version) = call.hub.store.thread_version(row) else { return Ok(None) };
+    let Some(shared) = call.hub.live.tail(row, version) else { return Ok(None) };
+    let read = || call.read(move |tx| Tail::read(tx, row));
+    let Some(tail) = shared.get_or_try_init(read).await? else { return Ok(None) };
+    let agent = &asked.caller.agent_id;
+    let (thread, is_member) = tail.access(agent);
+    rules::may_enter(thread, is_member, &asked.caller, "read")?;
+    let Some(mut messages) = tail.of_others_after(since, agent) else { return Ok(None) };
+    let mut output = WaitForMessagesOutput::default();
+    if let Some(last) = messages.get(asked.limit - 1).or(messages.last()) {
+        // Behind the last message of somebody else stand only the caller's own.
+        let is_all = messages.len() < asked.limit;
+        let next_seq = if is_all { thread.head_seq } else { last.seq };
+        let has_more = next_seq < thread.head_seq;
+        output.threads.push(WaitedThread { thread_id: thread.id, next_seq, has_more });
+        messages.truncate(asked.limit);
+        output.messages = messages;
+    }
+    Ok(Some(output))
 }
 
 /// What is there to tell right now.
@@ -262,7 +297,7 @@ fn look(tx: &mut Tx<'_>, asked: &Asked) -> Result<WaitForMessagesOutput> {
         let is_all = rows.len() < room && bytes_left > 0;
         let next_seq = if is_all { thread.head_seq } else { last.seq };
         for row in rows {
-            output.messages.push(view::message(thread.id, row)?);
+            output.messages.push(Arc::new(view::message(thread.id, row)?));
         }
         let has_more = next_seq < thread.head_seq;
         output.threads.push(WaitedThread { thread_id: thread.id, next_seq, has_more });

@@ -63,7 +63,7 @@ async fn naughty_text_in_every_text_field_breaks_nothing(on: On) {
     texts.push(String::new());
     texts.push("x".repeat(10_000));
     for entry in hub.catalogue.entries() {
-        let properties = entry.input_schema["properties"].as_object().unwrap();
+        let properties = entry.fields().unwrap();
         for (field, schema) in properties {
             let is_list = schema["type"] == "array" || schema["type"] == json!(["array", "null"]);
             for text in &texts {
@@ -332,7 +332,7 @@ async fn every_bound_that_a_schema_states_is_held() {
     let thread = open(&hub).await;
     let mut bounds = 0;
     for entry in hub.catalogue.entries() {
-        let schema = Value::Object(entry.input_schema.clone());
+        let schema = Value::Object(entry.describe().input);
         for (path, number) in beyond_bounds(&schema, &schema, &[]) {
             let mut input = sample(entry.name, &thread);
             let mut place = &mut input;

@@ -41,7 +41,7 @@ fn names_routes_scopes_effects_and_input_schemas_are_as_written_down() {
             "effect": format!("{:?}", entry.effect),
             "quota": format!("{:?}", entry.quota),
             "toolset": entry.toolset,
-            "input": entry.input_schema,
+            "input": entry.description().input,
         });
         assert_eq!(shown.insert(entry.name.to_owned(), about), None, "{} twice", entry.name);
     }
@@ -51,8 +51,8 @@ fn names_routes_scopes_effects_and_input_schemas_are_as_written_down() {
 #[test]
 fn every_operation_documents_itself_and_refuses_what_it_does_not_know() {
     for entry in waystation_hub::catalogue().entries() {
-        assert!(entry.doc.trim().len() > 20, "{} says nothing of itself", entry.name);
-        let schema = &entry.input_schema;
+        assert!(entry.description().doc.trim().len() > 20, "{} says nothing of itself", entry.name);
+        let schema = &entry.description().input;
         assert_eq!(schema.get("additionalProperties"), Some(&json!(false)), "{}", entry.name);
         let properties = schema.get("properties").and_then(Value::as_object).unwrap();
         for (name, property) in properties {
@@ -62,7 +62,11 @@ fn every_operation_documents_itself_and_refuses_what_it_does_not_know() {
         for parameter in entry.route.parameters() {
             assert!(properties.contains_key(parameter), "{} has no {parameter}", entry.name);
         }
-        assert!(!entry.output_schema.is_empty(), "{} does not describe its answer", entry.name);
+        assert!(
+            !entry.description().output.is_empty(),
+            "{} does not describe its answer",
+            entry.name
+        );
     }
 }
 
@@ -869,7 +873,7 @@ async fn outcome(
 ) -> (&'static str, String) {
     match hub.call(by, row.operation, (row.input)(objects)).await {
         Ok(answer) => {
-            let schema = &hub.catalogue.get(row.operation).unwrap().output_schema;
+            let schema = &hub.catalogue.get(row.operation).unwrap().description().output;
             assert_fits(&Value::Object(schema.clone()), &answer, row.operation);
             ("ok", answer.to_string())
         }

@@ -98,7 +98,7 @@ async fn every_bound_of_every_schema_is_the_bound_of_its_check() {
     let (mut tried, mut wrong) = (0, Vec::new());
     for row in MATRIX {
         let entry = hub.catalogue.get(row.operation).unwrap();
-        let properties = entry.input_schema["properties"].as_object().unwrap();
+        let properties = entry.fields().unwrap();
         for (field, schema) in properties {
             for probe in probes(schema.as_object().unwrap()) {
                 let objects = Objects::fresh(&hub, OWN, "the_operator").await;
@@ -160,7 +160,7 @@ fn what_a_check_bounds_the_schema_says() {
         ("issue_token", "agent_id", "pattern"),
         ("issue_token", "ttl_seconds", "maximum"),
     ] {
-        let schema = &catalogue.get(operation).unwrap().input_schema["properties"][field];
+        let schema = &catalogue.get(operation).unwrap().fields().unwrap()[field];
         let said = schema[word].is_string() || schema[word].is_number();
         let of_choice =
             schema["anyOf"].as_array().into_iter().flatten().any(|s| !s[word].is_null());

@@ -22,6 +22,8 @@ crate::on_both! {
     a_wait_ends_when_its_caller_goes_away
     a_wait_ends_when_the_hub_stops
     a_wait_ends_when_its_caller_is_removed
+    whoever_waits_in_company_is_told_the_same_as_alone
+    a_change_is_seen_at_once_by_those_who_wait_together
     a_wait_is_refused_when_a_field_is_wrong
 }
 
@@ -238,5 +240,82 @@ async fn a_wait_is_refused_when_a_field_is_wrong(on: On) {
     assert_eq!(hub.code(&worker("author"), "wait_for_messages", missing).await, "NOT_FOUND");
     let outside = json!({ "thread_id": thread, "timeout_ms": 0 });
     assert_eq!(hub.code(&worker("x"), "wait_for_messages", outside).await, "FORBIDDEN");
+    hub.stop().await;
+}
+
+/// What each of several callers is told of a thread, from several places on.
+async fn looks(hub: &TestHub, thread: &str) -> Vec<Result<Value, String>> {
+    let callers = [worker("author"), worker("reviewer"), coordinator(), worker("stranger")];
+    let mut all = Vec::new();
+    for (by, since, limit) in callers.iter().flat_map(|by| {
+        let places = [0, 1, 3, 4, 9, 10, 11, 12, 13, 99].into_iter();
+        places.flat_map(move |since| [1, 2, 50].map(|limit| (by, since, limit)))
+    }) {
+        let asked =
+            json!({ "thread_id": thread, "since_seq": since, "limit": limit, "timeout_ms": 0 });
+        let told = wait(hub, by, asked).await.ended().await;
+        all.push(told.map_err(|error| error.to_string()));
+    }
+    all
+}
+
+async fn whoever_waits_in_company_is_told_the_same_as_alone(on: On) {
+    let hub = TestHub::with(on, generous());
+    let long = "long ".repeat(14_000);
+    for big in [None, Some(2), Some(9), Some(12)] {
+        let thread = open(&hub).await;
+        for seq in 1..=12 {
+            let by = if seq % 3 == 0 { worker("reviewer") } else { worker("author") };
+            let body = if big == Some(seq) { &long } else { "short" };
+            post(&hub, &by, &thread, body).await;
+        }
+        let alone = looks(&hub, &thread).await;
+        let far = json!({ "thread_id": thread, "since_seq": 1_000, "timeout_ms": 55_000 });
+        let company = wait(&hub, &worker("author"), far).await;
+        assert_eq!(looks(&hub, &thread).await, alone, "with a long message at {big:?}");
+        // What was read for all is not what was true before.
+        let newest = post(&hub, &coordinator(), &thread, "newest").await;
+        let asked = json!({ "thread_id": thread, "since_seq": 12, "timeout_ms": 0 });
+        let told = hub.ok(&worker("reviewer"), "wait_for_messages", asked).await;
+        assert_eq!(bodies(&told), ["newest"]);
+        assert_eq!(told["threads"][0]["next_seq"], newest["seq"]);
+        company.cancelled.cancel();
+        company.ended().await.unwrap_err();
+    }
+    hub.stop().await;
+}
+
+async fn a_change_is_seen_at_once_by_those_who_wait_together(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open_with(&hub, &["author", "reviewer", "third"]).await;
+    for turn in 0..20 {
+        let after = json!({ "thread_id": thread, "since_seq": turn });
+        let waiting = [
+            wait(&hub, &worker("author"), after.clone()).await,
+            wait(&hub, &worker("reviewer"), after.clone()).await,
+            wait(&hub, &worker("third"), after).await,
+        ];
+        let body = format!("message {turn}");
+        post(&hub, &coordinator(), &thread, &body).await;
+        for one in waiting {
+            let told = one.told().await;
+            assert_eq!(bodies(&told), [body.as_str()]);
+            assert_eq!(told["threads"][0]["next_seq"], turn + 1);
+        }
+    }
+    let far = json!({ "thread_id": thread, "since_seq": 1_000 });
+    let _company = wait(&hub, &coordinator(), far).await;
+    let after = json!({ "thread_id": thread, "since_seq": 20 });
+    let author = wait(&hub, &worker("author"), after.clone()).await;
+    let reviewer = wait(&hub, &worker("reviewer"), after.clone()).await;
+    let named = json!({ "thread_id": thread, "participants": ["reviewer"] });
+    hub.ok(&coordinator(), "remove_participants", named.clone()).await;
+    assert_eq!(reviewer.ended().await.unwrap_err().code().name(), "FORBIDDEN");
+    assert_eq!(bodies(&author.told().await), ["coordinator removed reviewer"]);
+    let refused = wait(&hub, &worker("reviewer"), after.clone()).await.ended().await;
+    assert_eq!(refused.unwrap_err().code().name(), "FORBIDDEN");
+    hub.ok(&coordinator(), "add_participants", named).await;
+    let told = wait(&hub, &worker("reviewer"), after).await.told().await;
+    assert_eq!(bodies(&told).len(), 2, "{told}");
     hub.stop().await;
 }

@@ -112,6 +112,12 @@ pub const WAIT_MS_MAX: u64 = 55_000;
 pub const WAIT_MS_DEFAULT: u64 = 30_000;
 /// Threads whose place in the store the hub remembers for those who wait.
 pub const THREAD_ROWS_KNOWN_MAX: usize = 65_536;
+/// Threads whose newest messages the hub keeps for those who wait together.
+pub const TAILS_MAX: usize = 256;
+/// Messages it keeps of each, and bytes of their text.
+pub const TAIL_MESSAGES_MAX: usize = 8;
+/// See above.
+pub const TAIL_BYTES_MAX: usize = 64 * 1024;
 /// Threads one long poll watches.
 pub const WAIT_THREADS_MAX: usize = 1_000;
 

@@ -54,6 +54,7 @@ pub(crate) async fn run(place: &Place, args: &AgentdArgs) -> Result<ExitCode> {
         // Whoever started one on purpose takes over from one that was started on demand.
         url: (!args.on_demand).then(|| saved.hub.clone()),
     };
+    let signalled = owner::asked_to_stop();
     let asked = Owner { info, stop: CancellationToken::new() };
     let sockets = place.sockets()?;
     let serving = edge::local::relay(remote, asked.clone(), &sockets, stop.clone())?;
@@ -64,7 +65,7 @@ pub(crate) async fn run(place: &Place, args: &AgentdArgs) -> Result<ExitCode> {
     let working = host.run(host_stop.clone());
     let ending = async {
         tokio::select! {
-            () = owner::asked_to_stop() => {}
+            () = signalled => {}
             () = asked.stop.cancelled() => {}
         }
         host_stop.cancel();

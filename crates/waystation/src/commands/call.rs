@@ -48,16 +48,18 @@ fn list(global: &Global) -> Result<()> {
             .entries()
             .iter()
             .map(|entry| {
+                let described = entry.describe();
                 serde_json::json!({
-                    "name": entry.name, "description": entry.doc, "scope": entry.scope.name(),
-                    "input": entry.input_schema, "output": entry.output_schema,
+                    "name": entry.name, "description": described.doc, "scope": entry.scope.name(),
+                    "input": described.input, "output": described.output,
                 })
             })
             .collect();
         return output::line(&serde_json::to_string_pretty(&entries)?);
     }
     for entry in catalogue.entries() {
-        let doc = entry.doc.split(". ").next().unwrap_or_default().replace('\n', " ");
+        let doc = entry.describe().doc;
+        let doc = doc.split(". ").next().unwrap_or_default().replace('\n', " ");
         output::line(&format!("{:<22} {doc}", entry.name))?;
     }
     Ok(())

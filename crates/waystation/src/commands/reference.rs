@@ -46,6 +46,7 @@ fn operations(entries: &[Entry]) -> Result<String> {
          `waystation call NAME`.\n",
     );
     for entry in entries {
+        let described = entry.describe();
         let method = match entry.route.method {
             Method::Get => "GET",
             Method::Post => "POST",
@@ -58,10 +59,10 @@ fn operations(entries: &[Entry]) -> Result<String> {
             entry.name,
             entry.route.path,
             entry.scope,
-            entry.doc.replace('\n', " ")
+            described.doc.replace('\n', " ")
         )?;
-        let required = entry.input_schema.get("required").and_then(Value::as_array);
-        let properties = entry.input_schema.get("properties").and_then(Value::as_object);
+        let required = described.input.get("required").and_then(Value::as_array);
+        let properties = described.input.get("properties").and_then(Value::as_object);
         for (name, schema) in properties.into_iter().flatten() {
             let needed = required.is_some_and(|all| all.iter().any(|known| known == name));
             let mark = if needed { " (required)" } else { "" };

@@ -109,7 +109,7 @@ async fn operation(
         let why = "a human decides, and no tool does it instead; ask one with propose_action";
         return Err(Failure::refused("FORBIDDEN", why));
     }
-    let fields = entry.input_schema.get("properties").and_then(Value::as_object);
+    let fields = entry.fields();
     let takes = |name: &str| fields.is_some_and(|fields| fields.contains_key(name));
     // Another tool than the one that was asked for takes what it knows of the arguments.
     if call.tool != call.name {

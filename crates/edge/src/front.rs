@@ -1,0 +1,82 @@
+//! Where every request comes in: what is known of its connection is put on it, its host and its origin
+//! are checked, and then it finds its route.
+//!
+//! What concerns every request is a function here and not a layer of the router: each layer costs each
+//! request two boxes and a copy of everything below it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::Response;
+use hub::identity::CertificateNames;
+use hyper::body::Incoming;
+use tower::ServiceExt;
+
+use crate::app::App;
+use crate::fair::Holder;
+use crate::server::{LocalProcess, Peer};
+use crate::{guard, trace};
+
+/// All that a listener serves. Cheap to clone.
+#[derive(Clone)]
+pub struct Front {
+    app: Option<App>,
+    router: Router,
+}
+
+/// What is known of the other end of a connection; nothing where only our own user can connect.
+#[derive(Default)]
+pub(crate) struct Client {
+    pub(crate) remote: Option<(Peer, Holder)>,
+    pub(crate) names: Option<Arc<CertificateNames>>,
+    pub(crate) process: Option<LocalProcess>,
+}
+
+impl From<Router> for Front {
+    /// Routes that anybody who can connect may ask for.
+    fn from(router: Router) -> Self {
+        Self { app: None, router }
+    }
+}
+
+impl Front {
+    /// Routes for requests that name this hub and come from no foreign web page.
+    pub(crate) fn guarded(app: &App, router: Router) -> Self {
+        Self { app: Some(app.clone()), router }
+    }
+
+    /// Answers a request.
+    pub(crate) async fn answer(self, client: Arc<Client>, request: Request<Incoming>) -> Response {
+        let request = client.vouch_for(request.map(axum::body::Body::new));
+        if let Some(refusal) = self.app.and_then(|app| guard::refusal(&app, &request)) {
+            return refusal;
+        }
+        let marks = trace::Marks::of(request.headers());
+        let Ok(mut response) = self.router.oneshot(request).await;
+        marks.carry_back(&mut response);
+        response
+    }
+}
+
+impl Client {
+    /// Whoever connects from this address.
+    pub(crate) fn at(peer: Peer) -> Self {
+        Self { remote: Some((peer, Holder::default())), ..Self::default() }
+    }
+
+    fn vouch_for(&self, mut request: Request) -> Request {
+        let extensions = request.extensions_mut();
+        if let Some((peer, holder)) = &self.remote {
+            extensions.insert(*peer);
+            extensions.insert(holder.clone());
+        }
+        if let Some(names) = &self.names {
+            extensions.insert(Arc::clone(names));
+        }
+        if let Some(process) = self.process {
+            extensions.insert(process);
+        }
+        request
+    }
+}

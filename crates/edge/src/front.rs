@@ -28,8 +28,9 @@ pub struct Front {
 /// What is known of the other end of a connection; nothing where only our own user can connect.
 #[derive(Default)]
 pub(crate) struct Client {
-    pub(crate) remote: Option<(Peer, Holder)>,
-    pub(crate) names: Option<Arc<CertificateNames>>,
+    pub(crate) peer: Option<Peer>,
+    pub(crate) holder: Holder,
+    pub(crate) names: Option<CertificateNames>,
     pub(crate) process: Option<LocalProcess>,
 }
 
@@ -48,7 +49,8 @@ impl Front {
 
     /// Answers a request.
     pub(crate) async fn answer(self, client: Arc<Client>, request: Request<Incoming>) -> Response {
-        let request = client.vouch_for(request.map(axum::body::Body::new));
+        let mut request = request.map(axum::body::Body::new);
+        request.extensions_mut().insert(client);
         if let Some(refusal) = self.app.and_then(|app| guard::refusal(&app, &request)) {
             return refusal;
         }
@@ -62,21 +64,11 @@ impl Front {
 impl Client {
     /// Whoever connects from this address.
     pub(crate) fn at(peer: Peer) -> Self {
-        Self { remote: Some((peer, Holder::default())), ..Self::default() }
+        Self { peer: Some(peer), ..Self::default() }
     }
 
-    fn vouch_for(&self, mut request: Request) -> Request {
-        let extensions = request.extensions_mut();
-        if let Some((peer, holder)) = &self.remote {
-            extensions.insert(*peer);
-            extensions.insert(holder.clone());
-        }
-        if let Some(names) = &self.names {
-            extensions.insert(Arc::clone(names));
-        }
-        if let Some(process) = self.process {
-            extensions.insert(process);
-        }
-        request
+    /// What is known of whoever sent a request.
+    pub(crate) fn of(request: &Request) -> Option<&Self> {
+        request.extensions().get::<Arc<Self>>().map(Arc::as_ref)
     }
 }

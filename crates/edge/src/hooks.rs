@@ -15,6 +15,7 @@ use protocol::ErrorCode;
 use protocol::limits::links as limits;
 
 use crate::app::App;
+use crate::front::Client;
 use crate::rest::form_pairs;
 use crate::server::Peer;
 use crate::status;
@@ -25,7 +26,7 @@ pub(crate) async fn receive(
     Path((workspace, link)): Path<(String, String)>,
     request: Request,
 ) -> Response {
-    let peer = request.extensions().get::<Peer>().copied();
+    let peer = Client::of(&request).and_then(|client| client.peer);
     if let Some(Peer(address)) = peer
         && (app.hooks.refused.is_used_up(address, app.hub.now())
             // Behind a proxy on this machine everyone has the same address.

@@ -208,7 +208,7 @@ impl Connections {
                         Ok(Ok(stream)) => {
                             let certificates = stream.get_ref().1.peer_certificates();
                             let first = certificates.and_then(<[_]>::first);
-                            let names = first.map(|first| Arc::new(certificate::names(first)));
+                            let names = first.map(certificate::names);
                             let client = Client { names, ..Client::at(peer) };
                             run(builder, watcher, stream, front, client).await;
                         }

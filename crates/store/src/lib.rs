@@ -21,6 +21,7 @@ mod facts;
 mod folds;
 mod gaps;
 mod job;
+mod known_threads;
 mod leases;
 mod links;
 mod memories;

@@ -142,14 +142,21 @@ impl Tx<'_> {
 
     /// The same, and nobody else may change the thread until the commit.
     pub fn lock_thread(&mut self, id: ThreadId, agent: &str) -> Result<Option<ThreadAccess>> {
-        self.query_one(
+        if let Some(access) = self.known_threads().and_then(|known| known.enter(id, agent)) {
+            return Ok(Some(access));
+        }
+        let access = self.query_one(
             "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
                     t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
                     EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
              FROM thread t WHERE t.uid = ?1 AND t.origin IS NULL /*lock*/",
             &[id.as_bytes().into(), agent.into()],
             thread_access,
-        )
+        )?;
+        if let (Some(access), Some(mut known)) = (&access, self.known_threads()) {
+            known.learn(access, agent);
+        }
+        Ok(access)
     }
 
     /// The thread of a row, and whether the agent may enter it.
@@ -174,6 +181,9 @@ impl Tx<'_> {
     /// Writes back what a message or a status change moved.
     pub fn update_thread(&mut self, thread: &ThreadRow) -> Result<()> {
         self.touch(thread.row);
+        if let Some(mut known) = self.known_threads() {
+            known.update(thread);
+        }
         self.execute(
             "UPDATE thread SET status = ?2, updated_ms = ?3, head_seq = ?4, agent_turns = ?5,
                  last_speaker = ?6, paused_ms = ?7
@@ -209,7 +219,7 @@ impl Tx<'_> {
 
     /// Lets an agent take part.
     pub fn add_participant(&mut self, thread_row: i64, agent: &str, at: Timestamp) -> Result<()> {
-        self.touch(thread_row);
+        self.touch_members(thread_row);
         self.execute(
             "INSERT INTO participant (thread, agent, listed, added_ms) VALUES (?1, ?2, 1, ?3)
              ON CONFLICT (thread, agent) DO UPDATE SET listed = 1",
@@ -220,7 +230,7 @@ impl Tx<'_> {
 
     /// Ends an agent's part; whoever opened the thread may still enter it.
     pub fn remove_participant(&mut self, thread_row: i64, agent: &str) -> Result<()> {
-        self.touch(thread_row);
+        self.touch_members(thread_row);
         self.execute(
             "UPDATE participant SET listed = 0 WHERE thread = ?1 AND agent = ?2
                AND agent = (SELECT created_by FROM thread WHERE id = ?1)",

@@ -1,8 +1,11 @@
 //! A transaction in progress: the only way to a statement.
 
+use std::cell::{RefCell, RefMut};
+
 use crate::driver::postgres::PgConnection;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::known_threads::KnownThreads;
 use crate::value::{Param, Row};
 
 /// A transaction in progress. Table families add their methods in files of their own.
@@ -11,6 +14,7 @@ pub struct Tx<'c> {
     wrote: bool,
     retry: bool,
     touched: Vec<i64>,
+    known_threads: Option<&'c RefCell<KnownThreads>>,
 }
 
 pub(crate) enum Connection<'c> {
@@ -20,7 +24,18 @@ pub(crate) enum Connection<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(connection: Connection<'c>) -> Self {
-        Self { connection, wrote: false, retry: false, touched: Vec::new() }
+        Self { connection, wrote: false, retry: false, touched: Vec::new(), known_threads: None }
+    }
+
+    /// The same, for the one thread that writes.
+    pub(crate) fn with_known_threads(mut self, known: &'c RefCell<KnownThreads>) -> Self {
+        self.known_threads = Some(known);
+        self
+    }
+
+    /// The threads that need not be read; there are none where others write too.
+    pub(crate) fn known_threads(&self) -> Option<RefMut<'c, KnownThreads>> {
+        self.known_threads.map(RefCell::borrow_mut)
     }
 
     /// Whether no other transaction writes at the same time, so that there is nothing to lock.
@@ -44,6 +59,14 @@ impl<'c> Tx<'c> {
     /// Notes that a thread, its messages or who may enter it changed.
     pub(crate) fn touch(&mut self, thread_row: i64) {
         self.touched.push(thread_row);
+    }
+
+    /// Notes that who may enter a thread changed.
+    pub(crate) fn touch_members(&mut self, thread_row: i64) {
+        self.touch(thread_row);
+        if let Some(mut known) = self.known_threads() {
+            known.forget(thread_row);
+        }
     }
 
     /// The threads that were touched.

@@ -323,7 +323,7 @@ impl Tx<'_> {
 
     /// Lets an agent enter a thread without being named among those who take part.
     pub fn let_in(&mut self, thread_row: i64, agent: &str, at: Timestamp) -> Result<()> {
-        self.touch(thread_row);
+        self.touch_members(thread_row);
         self.execute(
             "INSERT INTO participant (thread, agent, listed, added_ms) VALUES (?1, ?2, 0, ?3)
              ON CONFLICT (thread, agent) DO NOTHING",

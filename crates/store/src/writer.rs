@@ -4,6 +4,7 @@
 //! more just before COMMIT; no timer. Functions run without savepoints. One that fails before its
 //! first write costs the batch nothing; one that fails later has the batch run again with savepoints.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use tokio::sync::{mpsc, watch};
 use crate::driver::sqlite;
 use crate::error::{Result, StoreError};
 use crate::job::Job;
+use crate::known_threads::KnownThreads;
 use crate::pool::Queue;
 use crate::tx::{self, Tx};
 use crate::versions::Versions;
@@ -52,6 +54,9 @@ impl Shared {
     }
 }
 
+/// Functions that share a commit.
+type Batch = Vec<Box<dyn Job>>;
+
 /// The running writer and its checkpointer.
 pub(crate) struct Writer {
     pub(crate) queue: Queue,
@@ -81,6 +86,7 @@ pub(crate) fn start(
         fail: fail.clone(),
         versions,
         touched: Vec::new(),
+        known_threads: RefCell::default(),
         folder,
         disk_low: false,
         commits: 0,
@@ -158,6 +164,7 @@ struct State {
     fail: watch::Sender<bool>,
     versions: Arc<Versions>,
     touched: Vec<i64>,
+    known_threads: RefCell<KnownThreads>,
     folder: PathBuf,
     disk_low: bool,
     commits: u32,
@@ -165,7 +172,7 @@ struct State {
 
 impl State {
     fn run(mut self) {
-        let mut batch: Vec<Box<dyn Job>> = Vec::with_capacity(limits::WRITE_BATCH_MAX);
+        let mut batch = Batch::new();
         loop {
             if self.receiver.blocking_recv_many(&mut batch, limits::WRITE_BATCH_MAX) == 0 {
                 break;
@@ -181,6 +188,9 @@ impl State {
             let committed = self.commit(&mut batch);
             self.versions.move_on(&self.touched);
             self.touched.clear();
+            if committed.is_err() {
+                self.known_threads.get_mut().forget_all();
+            }
             if let Err(error) = committed
                 && self.is_fatal(error, &mut batch)
             {
@@ -202,11 +212,12 @@ impl State {
     }
 
     /// Runs and commits the batch, and whatever arrived while it ran.
-    fn commit(&mut self, batch: &mut Vec<Box<dyn Job>>) -> Result<()> {
+    fn commit(&mut self, batch: &mut Batch) -> Result<()> {
         self.statement("BEGIN IMMEDIATE")?;
         let mut done = 0;
         loop {
-            let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection));
+            let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection))
+                .with_known_threads(&self.known_threads);
             for job in batch.iter_mut().skip(done) {
                 let ok = job.run(&mut tx);
                 self.check_open()?;
@@ -230,15 +241,18 @@ impl State {
 
     /// One of the batch failed after it had written: run each behind a savepoint of its own.
     fn commit_apart(&mut self, batch: &mut [Box<dyn Job>]) -> Result<()> {
+        self.known_threads.get_mut().forget_all();
         self.statement("ROLLBACK")?;
         self.statement("BEGIN IMMEDIATE")?;
         for job in batch {
             self.statement("SAVEPOINT job")?;
-            let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection));
+            let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection))
+                .with_known_threads(&self.known_threads);
             let ok = job.run(&mut tx);
             self.touched.extend_from_slice(tx.touched());
             self.check_open()?;
             if !ok {
+                self.known_threads.get_mut().forget_all();
                 self.statement("ROLLBACK TO job")?;
             }
             self.statement("RELEASE job")?;
@@ -258,7 +272,7 @@ impl State {
     }
 
     /// Answers a failed batch; `true` when the disk failed and nothing may be written any more.
-    fn is_fatal(&mut self, error: StoreError, batch: &mut Vec<Box<dyn Job>>) -> bool {
+    fn is_fatal(&mut self, error: StoreError, batch: &mut Batch) -> bool {
         if !self.connection.is_autocommit()
             && let Err(error) = self.statement("ROLLBACK")
         {
@@ -321,7 +335,7 @@ impl State {
     }
 }
 
-fn settle(batch: &mut Vec<Box<dyn Job>>, commit: impl Fn() -> Result<()>) {
+fn settle(batch: &mut Batch, commit: impl Fn() -> Result<()>) {
     for job in batch.drain(..) {
         job.settle(commit());
     }

@@ -7,10 +7,10 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use hub::identity::CertificateNames;
 use protocol::{Caller, limits};
 
 use crate::app::App;
+use crate::front::Client;
 use crate::server::Peer;
 use crate::{fair, status};
 
@@ -49,7 +49,7 @@ where
         Ok(token) => token,
         Err(reason) => return status::unauthorized(app, reason),
     };
-    let certificate = request.extensions().get::<Arc<CertificateNames>>().map(Arc::as_ref);
+    let certificate = Client::of(&request).and_then(|client| client.names.as_ref());
     let caller = match app.verifier.verify_both(token, certificate, app.hub.now()).await {
         Ok(Some(caller)) => caller,
         Ok(None) => match &app.web.open {
@@ -57,7 +57,7 @@ where
             None => return status::unauthorized(app, "this request carries no token"),
         },
         Err(error) => {
-            slow_down(app, request.extensions().get::<Peer>()).await;
+            slow_down(app, Client::of(&request).and_then(|client| client.peer)).await;
             return status::unauthorized(app, &error.to_string());
         }
     };
@@ -68,9 +68,9 @@ where
 }
 
 /// Whoever got many tokens wrong waits for the next refusal.
-async fn slow_down(app: &App, peer: Option<&Peer>) {
+async fn slow_down(app: &App, peer: Option<Peer>) {
     if let Some(Peer(address)) = peer
-        && app.failures.count(*address, app.hub.now())
+        && app.failures.count(address, app.hub.now())
     {
         tokio::time::sleep(limits::AUTH_FAILURE_DELAY).await;
     }

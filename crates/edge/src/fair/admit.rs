@@ -11,8 +11,9 @@ use hyper::body::Body;
 use protocol::{Caller, ErrorCode, limits};
 
 use super::pace::{Paced, TooSlow};
-use super::shares::{Holder, Kind};
+use super::shares::Kind;
 use crate::app::App;
+use crate::front::Client;
 use crate::status;
 
 /// Passes a request on unless its caller holds too much already, and watches over its body.
@@ -27,8 +28,8 @@ where
 {
     // Whoever comes without a token through an open listener is nobody in particular.
     let is_somebody = app.web.open.as_ref().is_none_or(|open| !Arc::ptr_eq(open, caller));
-    let holder = request.extensions().get::<Holder>().filter(|_| is_somebody);
-    if holder.is_some_and(|holder| !holder.count_for(caller, &app.shares)) {
+    let client = Client::of(&request).filter(|client| is_somebody && client.peer.is_some());
+    if client.is_some_and(|client| !client.holder.count_for(caller, &app.shares)) {
         return too_many(app, Kind::Connection, request.version());
     }
     let share = if is_somebody && wants_stream(&request) {

@@ -91,8 +91,8 @@ impl Drop for Share {
 }
 
 /// Whom a connection counts for: the caller of its newest request, nobody before the first.
-#[derive(Clone, Default)]
-pub(crate) struct Holder(Arc<Mutex<Option<Share>>>);
+#[derive(Default)]
+pub(crate) struct Holder(Mutex<Option<Share>>);
 
 impl Holder {
     /// Counts the connection for a caller; `false` when that caller holds as many as it may.

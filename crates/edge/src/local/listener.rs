@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::error::EdgeError;
-use crate::front::Front;
+use crate::front::{Client, Front};
 use crate::server::{Connections, LocalProcess};
 use crate::{mcp, status};
 
@@ -281,7 +281,7 @@ async fn greet(State(app): State<App>, mut request: Request, next: Next) -> Resp
     let Some(greeting) = greeting else { return next.run(request).await };
     match identify(&app, &greeting).await {
         Ok(mut caller) => {
-            let process = request.extensions().get::<LocalProcess>().copied();
+            let process = Client::of(&request).and_then(|client| client.process);
             // A person at an unlocked terminal may decide; a token or an agent's name says it all.
             if let Some(LocalProcess(pid)) = process.filter(|_| greeting.is_person()) {
                 caller = app.hub.approvals.at_terminal(caller, pid, app.hub.now());

@@ -13,5 +13,6 @@ mod place;
 mod proposals;
 mod racing;
 mod retention;
+mod threads;
 mod tool_calls;
 mod work_queue;

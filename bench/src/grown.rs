@@ -2,6 +2,7 @@
 //!
 //! They are loaded once through the store itself, with every row that a post writes, and kept.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,6 +22,9 @@ const LARGE_SHARE: usize = 5;
 const CHUNK: usize = 5_000;
 const FIRST_MS: i64 = 1_700_000_000_000;
 
+/// What the n-th message says.
+type Text = fn(usize) -> Cow<'static, str>;
+
 /// A data folder with messages in it.
 pub(crate) struct Grown {
     pub(crate) folder: PathBuf,
@@ -31,7 +35,17 @@ pub(crate) struct Grown {
 impl Grown {
     /// The kept folder with so many messages; loads it when it is missing or of another schema.
     pub(crate) async fn kept(place: &Place, messages: usize) -> Result<Self> {
-        let folder = place.kept()?.join(format!("grown-{messages}"));
+        Self::kept_as("grown", place, messages, |_| Cow::Borrowed(post::BODY)).await
+    }
+
+    /// The same with other texts, under another name.
+    pub(crate) async fn kept_as(
+        name: &str,
+        place: &Place,
+        messages: usize,
+        text: Text,
+    ) -> Result<Self> {
+        let folder = place.kept()?.join(format!("{name}-{messages}"));
         let mark = folder.join("loaded");
         let schema = schema(&place.root)?;
         if let Ok(text) = std::fs::read_to_string(&mark)
@@ -43,19 +57,23 @@ impl Grown {
         if folder.exists() {
             std::fs::remove_dir_all(&folder)?;
         }
-        let grown = Self::load(&folder, messages).await?;
+        let grown = Self::load_with(&folder, messages, text).await?;
         std::fs::write(&mark, format!("{schema}{}", grown.threads.join("\n")))?;
         Ok(grown)
     }
 
     /// Loads a folder from nothing.
     pub(crate) async fn load(folder: &Path, messages: usize) -> Result<Self> {
+        Self::load_with(folder, messages, |_| Cow::Borrowed(post::BODY)).await
+    }
+
+    async fn load_with(folder: &Path, messages: usize, text: Text) -> Result<Self> {
         std::fs::create_dir_all(folder)?;
         let began = stats::now();
         let rig = Rig::open(folder)?;
         let threads = rig.open_threads(SMALL_THREADS + 1).await?;
         let ids = threads.iter().map(|name| name.parse()).collect::<Result<Vec<ThreadId>, _>>()?;
-        fill(&rig.hub.store, Arc::new(ids), messages).await?;
+        fill(&rig.hub.store, Arc::new(ids), messages, text).await?;
         rig.stop().await?;
         if messages > 100_000 {
             table::say(&format!("  loaded {messages} messages in {:.0} s", stats::since(began)));
@@ -86,14 +104,14 @@ pub(crate) fn schema(root: &Path) -> Result<String> {
     Ok(format!("schema {hash:016x}\n"))
 }
 
-async fn fill(store: &Store, ids: Arc<Vec<ThreadId>>, messages: usize) -> Result<()> {
+async fn fill(store: &Store, ids: Arc<Vec<ThreadId>>, messages: usize, text: Text) -> Result<()> {
     let all = Arc::clone(&ids);
     let rows: Vec<i64> = store.write(move |tx| rows_of(tx, &all)).await?;
     let rows = Arc::new(rows);
     for from in (0..messages).step_by(CHUNK) {
         let rows = Arc::clone(&rows);
         let to = messages.min(from + CHUNK);
-        store.write(move |tx| (from..to).try_for_each(|n| append(tx, &rows, n))).await?;
+        store.write(move |tx| (from..to).try_for_each(|n| append(tx, &rows, n, &text(n)))).await?;
     }
     let heads = move |tx: &mut Tx<'_>| {
         for (thread, id) in ids.iter().enumerate() {
@@ -137,7 +155,7 @@ fn messages_in(thread: usize, messages: usize) -> i64 {
     highest(LARGE_SHARE).or_else(|| highest(SMALL_THREADS * 2)).unwrap_or(0)
 }
 
-fn append(tx: &mut Tx<'_>, rows: &[i64], n: usize) -> Result<(), StoreError> {
+fn append(tx: &mut Tx<'_>, rows: &[i64], n: usize, text: &str) -> Result<(), StoreError> {
     let (thread, seq) = place_of(n);
     let Some(row) = rows.get(thread).copied() else { return Ok(()) };
     let caller = rig::caller(&rig::agent(thread + n % rig::MEMBERS), Role::Worker);
@@ -151,7 +169,7 @@ fn append(tx: &mut Tx<'_>, rows: &[i64], n: usize) -> Result<(), StoreError> {
         trust: Trust::Agent,
         sender: &caller.agent_id,
         session: &caller.session_id,
-        body: post::BODY,
+        body: text,
         metadata: Some(post::METADATA),
         reply_to: None,
         idempotency: Some((&key, post::hash(&key))),

@@ -13,6 +13,7 @@ use crate::grown::Grown;
 use crate::place::Place;
 use crate::post::StorePoster;
 use crate::rig::{self, Rig};
+use crate::search;
 use crate::stats::{self, Load};
 use crate::table::{self, Bar, Row};
 
@@ -95,6 +96,8 @@ pub(crate) async fn reads(place: &Place) -> Result<Vec<Row>> {
     let count = large(place);
     let grown = Grown::kept(place, count).await?;
     let rig = Rig::open(&grown.folder)?;
+    // Appends that were measured before this still wait to be found.
+    search::wait_for_index(&rig).await?;
     let caller = rig::caller(&rig::agent(0), Role::Worker);
     let thread = grown.threads.first().map_or("", String::as_str);
     let mut load = Load::default();

@@ -1,6 +1,7 @@
 //! The audit trail: entries as they happen, seals over them afterwards.
 
 use protocol::Timestamp;
+use protocol::audit::Entry;
 
 use crate::error::Result;
 use crate::threads::limit_param;
@@ -336,6 +337,38 @@ impl Tx<'_> {
              FROM audit WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
             &[from.into(), to.into(), limit_param(limit)],
             audit_row,
+        )
+    }
+
+    /// What a function makes of each such entry, which is not copied out of the database for it.
+    pub fn of_audit_between<T>(
+        &mut self,
+        (from, to): (i64, i64),
+        limit: usize,
+        make: impl Fn(&Entry<'_>) -> T,
+    ) -> Result<Vec<T>> {
+        self.query(
+            "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
+                    outcome, request, response
+             FROM audit WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
+            &[from.into(), to.into(), limit_param(limit)],
+            |row| {
+                Ok(make(&Entry {
+                    id: row.int(0)?,
+                    at_ms: row.int(1)?,
+                    workspace: row.text_here(2)?,
+                    actor: row.text_here(3)?,
+                    role: row.text_here(4)?,
+                    session: row.text_here(5)?,
+                    jti: row.text_here(6)?,
+                    request_id: row.blob_here(7)?,
+                    action: row.text_here(8)?,
+                    object: row.text_here(9)?,
+                    outcome: row.text_here(10)?,
+                    request: row.blob_here(11)?,
+                    response: row.blob_here(12)?,
+                }))
+            },
         )
     }
 

@@ -115,6 +115,28 @@ impl Row<'_> {
         self.opt_text(index)?.ok_or(StoreError::Corrupt { what: "text" })
     }
 
+    /// The same without a copy, for as long as the row is looked at.
+    pub(crate) fn text_here(&self, index: usize) -> Result<&str> {
+        match self {
+            Self::Sqlite(row) => {
+                let value = row.get_ref(index)?;
+                value.as_str().map_err(|_| StoreError::Corrupt { what: "text" })
+            }
+            Self::Postgres(row) => Ok(row.try_get(index)?),
+        }
+    }
+
+    /// Bytes, without a copy.
+    pub(crate) fn blob_here(&self, index: usize) -> Result<&[u8]> {
+        match self {
+            Self::Sqlite(row) => {
+                let value = row.get_ref(index)?;
+                value.as_blob().map_err(|_| StoreError::Corrupt { what: "bytes" })
+            }
+            Self::Postgres(row) => Ok(row.try_get(index)?),
+        }
+    }
+
     pub(crate) fn opt_text(&self, index: usize) -> Result<Option<String>> {
         match self {
             Self::Sqlite(row) => Ok(row.get(index)?),

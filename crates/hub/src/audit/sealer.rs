@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use protocol::audit::{FIRST_PREVIOUS, root};
+use protocol::audit::{FIRST_PREVIOUS, Hash, root};
 use protocol::{Timestamp, limits};
-use store::{AuditRow, SealHead, SealRow, Store, StoreError};
+use store::{SealHead, SealRow, Store, StoreError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::error::AuditError;
 use super::keys::SealKey;
-use super::record::{entry_hash, seal_hash};
+use super::record::seal_hash;
 
 /// How often in a row another hub may be faster before this one pauses.
 const LOST_RACES_MAX: u32 = 8;
@@ -120,8 +120,10 @@ impl Sealer {
         let work = move |tx: &mut store::Tx<'_>| {
             let head = tx.seal_head()?;
             let from = head.as_ref().map_or(0, |head| head.last_id).saturating_add(1);
-            let rows = tx.audit_between(from, settled, limits::AUDIT_SEAL_ENTRIES_MAX)?;
-            let seal = make_seal(head.as_ref(), &rows, now, &key);
+            let most = limits::AUDIT_SEAL_ENTRIES_MAX;
+            let leaves =
+                tx.of_audit_between((from, settled), most, |entry| (entry.id, entry.hash()))?;
+            let seal = make_seal(head.as_ref(), &leaves, now, &key);
             Ok::<_, StoreError>(seal.map(|seal| (head, seal)))
         };
         Ok(self.store.read(work).await?)
@@ -142,18 +144,18 @@ impl Sealer {
 
 fn make_seal(
     head: Option<&SealHead>,
-    rows: &[AuditRow],
+    entries: &[(i64, Hash)],
     now: Timestamp,
     key: &SealKey,
 ) -> Option<SealRow> {
-    let (first, last) = (rows.first()?, rows.last()?);
-    let leaves: Vec<_> = rows.iter().map(|row| entry_hash(row, row.id)).collect();
+    let ((first_id, _), (last_id, _)) = (entries.first()?, entries.last()?);
+    let leaves: Vec<Hash> = entries.iter().map(|(_, hash)| *hash).collect();
     let root = root(&leaves);
     let mut seal = SealRow {
         id: head.map_or(0, |head| head.id).saturating_add(1),
-        first_id: first.id,
-        last_id: last.id,
-        entries: i64::try_from(rows.len()).ok()?,
+        first_id: *first_id,
+        last_id: *last_id,
+        entries: i64::try_from(entries.len()).ok()?,
         sealed: now,
         leaves: leaves.concat(),
         root: root.to_vec(),

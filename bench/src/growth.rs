@@ -100,19 +100,27 @@ pub(crate) async fn reads(place: &Place) -> Result<Vec<Row>> {
     search::wait_for_index(&rig).await?;
     let caller = rig::caller(&rig::agent(0), Role::Worker);
     let thread = grown.threads.first().map_or("", String::as_str);
-    let mut load = Load::default();
-    for turn in 0..READS {
-        let since = turn.wrapping_mul(7_919_021) % (count / 5);
-        let input = json!({ "thread_id": thread, "since_seq": since, "limit": 50 });
-        let sent = stats::now();
-        std::hint::black_box(rig.call(&caller, "read_messages", &input).await?);
-        load.millis.push(stats::since(sent) * 1e3);
+    let (mut first, mut load) = (Load::default(), Load::default());
+    // The same places twice: the first time they may have to come from the disk.
+    for load in [&mut first, &mut load] {
+        for turn in 0..READS {
+            let since = turn.wrapping_mul(7_919_021) % (count / 5);
+            let input = json!({ "thread_id": thread, "since_seq": since, "limit": 50 });
+            let sent = stats::now();
+            std::hint::black_box(rig.call(&caller, "read_messages", &input).await?);
+            load.millis.push(stats::since(sent) * 1e3);
+        }
     }
     rig.stop().await?;
     Ok(vec![Row {
         number: "8",
         what: format!("read_messages of 50 in a thread of {} among {count}", count / 5),
-        ours: format!("p50 {:.3} ms, p99 {:.3} ms", load.p50(), load.p99()),
+        ours: format!(
+            "p50 {:.3} ms, p99 {:.3} ms; the first time p50 {:.3} ms",
+            load.p50(),
+            load.p99(),
+            first.p50()
+        ),
         reference: "—".to_owned(),
         value: Some(load.p50()),
         unit: "ms",

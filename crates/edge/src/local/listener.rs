@@ -267,12 +267,12 @@ pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, Str
     Ok(Arc::new(caller))
 }
 
-/// Turns a greeting into a caller, before the routes' own question for a token.
 /// Routes for those who say who they are in a header.
 pub(crate) fn greeted(app: &App, routes: Router) -> Router {
     routes.layer(from_fn_with_state(app.clone(), greet))
 }
 
+/// Turns a greeting into a caller, before the routes' own question for a token.
 async fn greet(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let greeting = request
         .headers()

@@ -17,11 +17,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::app::App;
+use crate::front::Client;
 use crate::server::LocalProcess;
 use crate::status;
 
 type Who = Option<Extension<Arc<Caller>>>;
-type Process = Option<Extension<LocalProcess>>;
+type At = Option<Extension<Arc<Client>>>;
 
 /// The routes.
 pub(super) fn routes() -> Router<App> {
@@ -45,8 +46,8 @@ struct SetPassphrase {
 }
 
 /// How it stands with the terminal of whoever asks.
-async fn standing(State(app): State<App>, caller: Who, process: Process) -> Response {
-    let Some((_, pid)) = person(caller, process) else { return nobody(&app) };
+async fn standing(State(app): State<App>, caller: Who, client: At) -> Response {
+    let Some((_, pid)) = person(caller, client) else { return nobody(&app) };
     match terminal::standing(&app.hub, pid).await {
         Ok(found) => Json(json!({
             "is_set": found.is_set, "is_unlocked": found.is_unlocked, "refusal": found.refusal,
@@ -60,10 +61,10 @@ async fn standing(State(app): State<App>, caller: Who, process: Process) -> Resp
 async fn unlock(
     State(app): State<App>,
     caller: Who,
-    process: Process,
+    client: At,
     Json(given): Json<Unlock>,
 ) -> Response {
-    let Some((workspace, pid)) = person(caller, process) else { return nobody(&app) };
+    let Some((workspace, pid)) = person(caller, client) else { return nobody(&app) };
     done(&app, terminal::unlock(&app.hub, (&workspace, pid), Secret::new(given.passphrase)).await)
 }
 
@@ -71,17 +72,18 @@ async fn unlock(
 async fn set_passphrase(
     State(app): State<App>,
     caller: Who,
-    process: Process,
+    client: At,
     Json(given): Json<SetPassphrase>,
 ) -> Response {
-    let Some((workspace, pid)) = person(caller, process) else { return nobody(&app) };
+    let Some((workspace, pid)) = person(caller, client) else { return nobody(&app) };
     let (old, new) = (given.old.map(Secret::new), Secret::new(given.new));
     done(&app, terminal::set_passphrase(&app.hub, (&workspace, pid), old, new).await)
 }
 
 /// The process of a person who calls themselves the operator.
-fn person(caller: Who, process: Process) -> Option<(String, i32)> {
-    let (Extension(caller), Extension(LocalProcess(pid))) = (caller?, process?);
+fn person(caller: Who, client: At) -> Option<(String, i32)> {
+    let (Extension(caller), Extension(client)) = (caller?, client?);
+    let LocalProcess(pid) = client.process?;
     caller.scopes.has(Scope::Admin).then(|| (caller.workspace_id.clone(), pid))
 }
 

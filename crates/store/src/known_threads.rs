@@ -4,12 +4,9 @@
 
 use std::collections::HashMap;
 
-use protocol::ThreadId;
+use protocol::{ThreadId, limits};
 
 use crate::threads::{ThreadAccess, ThreadRow};
-
-/// How many are remembered.
-const KNOWN_MAX: usize = 4_096;
 
 /// Threads as they stand, uncommitted changes included, each with some who may enter it.
 #[derive(Default)]
@@ -36,7 +33,7 @@ impl KnownThreads {
         if !access.is_member {
             return;
         }
-        if self.threads.len() >= KNOWN_MAX {
+        if self.threads.len() >= limits::THREADS_KNOWN_MAX {
             self.forget_all();
         }
         let ThreadAccess { thread, .. } = access;

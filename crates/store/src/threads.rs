@@ -181,9 +181,6 @@ impl Tx<'_> {
     /// Writes back what a message or a status change moved.
     pub fn update_thread(&mut self, thread: &ThreadRow) -> Result<()> {
         self.touch(thread.row);
-        if let Some(mut known) = self.known_threads() {
-            known.update(thread);
-        }
         self.execute(
             "UPDATE thread SET status = ?2, updated_ms = ?3, head_seq = ?4, agent_turns = ?5,
                  last_speaker = ?6, paused_ms = ?7
@@ -198,6 +195,9 @@ impl Tx<'_> {
                 thread.paused.map(Timestamp::as_ms).into(),
             ],
         )?;
+        if let Some(mut known) = self.known_threads() {
+            known.update(thread);
+        }
         Ok(())
     }
 

@@ -84,6 +84,14 @@ pub(super) struct WaitedThread {
     has_more: bool,
 }
 
+impl WaitedThread {
+    /// After a message of somebody else. Behind the last of those stand only the caller's own.
+    fn after(thread: &ThreadRow, seq: i64, is_last: bool) -> Self {
+        let next_seq = if is_last { thread.head_seq } else { seq };
+        Self { thread_id: thread.id, next_seq, has_more: next_seq < thread.head_seq }
+    }
+}
+
 impl Operation for WaitForMessages {
     const NAME: &'static str = "wait_for_messages";
     const ROUTE: Route = Route::get("/v1/messages/wait");
@@ -247,13 +255,10 @@ async fn look_together(
     rules::may_enter(thread, is_member, &asked.caller, "read")?;
     let Some(mut messages) = tail.of_others_after(since, agent) else { return Ok(None) };
     let mut output = WaitForMessagesOutput::default();
-    if let Some(last) = messages.get(asked.limit - 1).or(messages.last()) {
-        // Behind the last message of somebody else stand only the caller's own.
-        let is_all = messages.len() < asked.limit;
-        let next_seq = if is_all { thread.head_seq } else { last.seq };
-        let has_more = next_seq < thread.head_seq;
-        output.threads.push(WaitedThread { thread_id: thread.id, next_seq, has_more });
-        messages.truncate(asked.limit);
+    let is_all = messages.len() < asked.limit;
+    messages.truncate(asked.limit);
+    if let Some(last) = messages.last() {
+        output.threads.push(WaitedThread::after(thread, last.seq, is_all));
         output.messages = messages;
     }
     Ok(Some(output))
@@ -293,14 +298,11 @@ fn look(tx: &mut Tx<'_>, asked: &Asked) -> Result<WaitForMessagesOutput> {
         let rows = tx.messages_of_others_after(thread.row, since, reader, room, bytes_left)?;
         let Some(last) = rows.last() else { continue };
         bytes_left = bytes_left.saturating_sub(rows.iter().map(MessageRow::bytes).sum());
-        // Behind the last message of somebody else stand only the caller's own.
         let is_all = rows.len() < room && bytes_left > 0;
-        let next_seq = if is_all { thread.head_seq } else { last.seq };
+        output.threads.push(WaitedThread::after(&thread, last.seq, is_all));
         for row in rows {
             output.messages.push(Arc::new(view::message(thread.id, row)?));
         }
-        let has_more = next_seq < thread.head_seq;
-        output.threads.push(WaitedThread { thread_id: thread.id, next_seq, has_more });
     }
     Ok(output)
 }

@@ -114,10 +114,12 @@ pub const WAIT_MS_DEFAULT: u64 = 30_000;
 pub const THREAD_ROWS_KNOWN_MAX: usize = 65_536;
 /// Threads whose newest messages the hub keeps for those who wait together.
 pub const TAILS_MAX: usize = 256;
-/// Messages it keeps of each, and bytes of their text.
+/// Messages it keeps of each.
 pub const TAIL_MESSAGES_MAX: usize = 8;
-/// See above.
+/// Bytes of their text, together.
 pub const TAIL_BYTES_MAX: usize = 64 * 1024;
+/// Threads that the writer remembers as it left them.
+pub const THREADS_KNOWN_MAX: usize = 4_096;
 /// Threads one long poll watches.
 pub const WAIT_THREADS_MAX: usize = 1_000;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use protocol::{ThreadId, ThreadStatus};
-use waystation_store::{StoreError, Tx};
+use waystation_store::{Engine, StoreError, Tx};
 
 use crate::place::{Place, at, on_both};
 
@@ -63,6 +63,7 @@ async fn a_thread_s_version_moves_on_with_each_change_and_only_then(place: Place
     let id = found.unwrap().thread.id;
     let Some(before) = place.store.thread_version(row) else {
         // Others may write to this database without our knowing.
+        assert_eq!(place.store.engine(), Engine::Postgres);
         return;
     };
     place.write(move |tx| tx.thread(id, "ada").map(drop)).await;

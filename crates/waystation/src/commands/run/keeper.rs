@@ -1,5 +1,6 @@
 //! `waystation keeper`: the process that owns an agent's terminal.
 
+use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,7 +10,7 @@ use hub::{Clock, SystemClock};
 use supervisor::keeper::{Facts, Keeper, Kind, Orders, Plan};
 use supervisor::lanes::codex::private;
 use supervisor::{Process, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use super::handoff::{Handoff, READY};
@@ -24,6 +25,8 @@ pub(crate) async fn keeper(place: &Place) -> Result<ExitCode> {
     if let Err(error) = rustix::process::setsid() {
         tracing::debug!(%error, "this process leads a session already");
     }
+    // Before a program is started: one that ends at once takes its terminal with it.
+    let signals = Signals::hear().context("cannot listen for signals")?;
     let handoff: Handoff = serde_json::from_reader(std::io::stdin().lock())
         .context("a keeper is started by waystation run alone")?;
     crate::logs::start(&place.config()?.log)?;
@@ -42,7 +45,7 @@ pub(crate) async fn keeper(place: &Place) -> Result<ExitCode> {
     say_ready()?;
     tokio::select! {
         () = reporter.run(&token) => {}
-        error = obey(&orders) => return Err(error),
+        never = signals.obey(&orders) => match never {},
     }
     if let Some(server) = server {
         server.end().await;
@@ -130,24 +133,56 @@ fn say_ready() -> Result<()> {
     writeln!(out, "{READY}").and_then(|()| out.flush()).context("nobody waits for this keeper")
 }
 
-/// Ends the program when asked to; hears and ignores what is meant for the person's terminal.
-async fn obey(orders: &Orders) -> anyhow::Error {
-    let listen = || -> std::io::Result<_> {
-        Ok((
-            signal(SignalKind::terminate())?,
-            signal(SignalKind::interrupt())?,
-            signal(SignalKind::hangup())?,
-        ))
-    };
-    let (mut terminate, mut interrupt, mut hang_up) = match listen() {
-        Ok(signals) => signals,
-        Err(error) => return error.into(),
-    };
-    loop {
-        tokio::select! {
-            _ = terminate.recv() => orders.stop(),
-            _ = interrupt.recv() => {}
-            _ = hang_up.recv() => {}
+/// The signals that a keeper hears instead of ending of them. The kernel sends one itself when the
+/// program's terminal goes away.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    /// From here on none of them ends the process.
+    fn hear() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits until the program is to end; passes over what is meant for the person's terminal.
+    async fn asked_to_stop(&mut self) {
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => {}
+                _ = self.hang_up.recv() => {}
+            }
         }
+    }
+
+    /// Ends the program as often as somebody asks.
+    async fn obey(mut self, orders: &Orders) -> Infallible {
+        loop {
+            self.asked_to_stop().await;
+            orders.stop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::{Signal, getpid, kill_process};
+
+    use super::Signals;
+
+    #[tokio::test]
+    async fn a_terminal_that_goes_away_before_anybody_listens_ends_no_keeper() {
+        let mut signals = Signals::hear().unwrap();
+        for signal in [Signal::HUP, Signal::INT, Signal::TERM] {
+            kill_process(getpid(), signal).unwrap();
+        }
+        signals.asked_to_stop().await;
     }
 }

@@ -88,7 +88,7 @@ pub fn verify_backup(path: &Path) -> Result<BackupReport> {
         path: path.to_owned(),
         bytes,
         threads: number("SELECT count(*) FROM thread")?,
-        messages: number("SELECT count(*) FROM message")?,
+        messages: number("SELECT count(*) FROM message WHERE thread > 0")?,
         audit_entries: number("SELECT count(*) FROM audit")?,
     })
 }

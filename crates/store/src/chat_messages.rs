@@ -332,7 +332,8 @@ impl Tx<'_> {
     ) -> Result<Vec<ChatMessageRow>> {
         self.query(
             "SELECT id, thread, seq, created_ms, sender, body, metadata, reply_seq, reply_ms, remote_id
-             FROM message WHERE id > ?1 AND id <= ?2 AND remote_id IS NOT NULL ORDER BY id LIMIT ?3",
+             FROM message WHERE id > ?1 AND id <= ?2 AND remote_id IS NOT NULL AND thread > 0
+             ORDER BY id LIMIT ?3",
             &[after_row.into(), upto_row.into(), limit_param(limit)],
             chat_message_row,
         )

@@ -9,6 +9,9 @@ use crate::error::Result;
 use crate::threads::limit_param;
 use crate::tx::Tx;
 
+/// Where a message stands that was purged and keeps its number.
+const NO_THREAD: i64 = 0;
+
 impl Tx<'_> {
     /// Deletes the oldest messages of a link, as they arrived; answers how many it deleted.
     pub fn purge_messages(&mut self, link_row: i64, at: Timestamp, limit: usize) -> Result<u64> {
@@ -40,9 +43,32 @@ impl Tx<'_> {
             "DELETE FROM message_expiry WHERE thread = ?1 AND seq <= ?2",
             &[thread.into(), upto.into()],
         )?;
-        self.execute(
+        let kept = self.keep_newest_number(thread, upto, at)?;
+        let deleted = self.execute(
             "DELETE FROM message WHERE thread = ?1 AND seq <= ?2",
             &[thread.into(), upto.into()],
+        )?;
+        Ok(kept + deleted)
+    }
+
+    /// Empties the newest message of all, if it is among these, and takes it out of its thread. SQLite
+    /// would give the number of a last row that is gone to the next, and the views would pass over it.
+    fn keep_newest_number(&mut self, thread: i64, upto: i64, at: Timestamp) -> Result<u64> {
+        let newest = self.newest_message_row()?;
+        let is_among_them = self.query_one(
+            "SELECT 1 FROM message WHERE id = ?1 AND thread = ?2 AND seq <= ?3",
+            &[newest.into(), thread.into(), upto.into()],
+            |_| Ok(()),
+        )?;
+        if is_among_them.is_none() {
+            return Ok(0);
+        }
+        self.execute("DELETE FROM message WHERE thread = ?1", &[NO_THREAD.into()])?;
+        self.execute(
+            "UPDATE message SET thread = ?2, seq = 0, created_ms = ?3, sender = '', session = '',
+                 body = '', metadata = NULL, reply_seq = NULL, reply_ms = NULL, remote_id = ''
+             WHERE id = ?1",
+            &[newest.into(), NO_THREAD.into(), at.as_ms().into()],
         )
     }
 
@@ -54,6 +80,7 @@ impl Tx<'_> {
             |row| row.int(0),
         )?;
         for thread in &threads {
+            self.touch_members(*thread);
             for statement in [
                 "DELETE FROM chat_held WHERE thread = ?1",
                 "DELETE FROM chat_gap WHERE thread = ?1",

@@ -126,7 +126,10 @@ async fn a_removed_link_leaves_its_archive() {
     hub.stop().await;
 }
 
-crate::shared::on_both! { a_purged_link_leaves_nothing_to_be_found }
+crate::shared::on_both! {
+    a_purged_link_leaves_nothing_to_be_found
+    what_is_posted_after_a_purge_is_found
+}
 
 async fn a_purged_link_leaves_nothing_to_be_found(on: On) {
     let service = Service::streaming();
@@ -168,6 +171,34 @@ async fn a_purged_link_leaves_nothing_to_be_found(on: On) {
         hub.code(&operator(), "remove_link", json!({ "name": "scripted" })).await,
         "NOT_FOUND"
     );
+    hub.stop().await;
+}
+
+/// Views follow messages by their numbers: one that was given before would be passed over.
+async fn what_is_posted_after_a_purge_is_found(on: On) {
+    let service = Service::streaming();
+    let hub = TestHub::with_connectors(on, generous(), service.kinds());
+    link(&hub).await;
+    until(&hub, "connected").await;
+    let thread = json!({ "title": "t", "participants": ["ada"] });
+    let thread = hub.ok(&operator(), "create_thread", thread).await["thread_id"].clone();
+    let find = async |word: &str| {
+        let found = hub.ok(&operator(), "search_messages", json!({ "query": word })).await;
+        found["hits"].as_array().unwrap().len()
+    };
+    for round in ["plugh", "plover"] {
+        let chat = (1..=3).map(|n| message("c1", &format!("{round}{n}"), n, "xyzzy")).collect();
+        service.report(messages(chat), None).await;
+        assert_eq!(find("nothing").await, 0, "and all is indexed");
+        let purge = json!({ "name": "scripted", "purge": true });
+        let removed = hub.ok(&operator(), "remove_link", purge).await;
+        assert_eq!(removed["messages_deleted"], 3, "{removed}");
+        let post = json!({ "thread_id": thread, "body": round });
+        hub.ok(&operator(), "post_message", post).await;
+        assert_eq!(find(round).await, 1, "{round}");
+        link(&hub).await;
+        until(&hub, "connected").await;
+    }
     hub.stop().await;
 }
 

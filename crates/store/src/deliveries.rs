@@ -129,6 +129,9 @@ macro_rules! select_deliveries {
     };
 }
 
+/// The fact that says up to which delivery the bytes are gone.
+const BODIES_FORGOTTEN: &str = "delivery_bodies_forgotten_upto";
+
 impl Tx<'_> {
     /// Keeps something a service said. The caller has looked for it with [`Tx::count_copy`]; where
     /// another hub was faster meanwhile, the whole transaction is run again.
@@ -272,55 +275,71 @@ impl Tx<'_> {
         })
     }
 
-    /// Drops the bytes of what came before a moment, of at most so many deliveries after a row. Answers
-    /// the row to go on after, which is the same one when nothing is left to do, and how many lost their
-    /// bytes.
-    pub fn forget_bodies(
-        &mut self,
-        after: i64,
-        before: Timestamp,
-        limit: usize,
-    ) -> Result<(i64, u64)> {
-        let (mut upto, mut is_old) = (after, true);
+    /// Drops the bytes of what came before a moment, of at most so many deliveries, and remembers how
+    /// far it came. Answers how many it looked at, and how many lost their bytes.
+    pub fn forget_bodies(&mut self, before: Timestamp, limit: usize) -> Result<(usize, u64)> {
+        let after = self.bodies_forgotten_upto()?;
+        let (mut upto, mut looked) = (after, 0);
         self.each(
             "SELECT id, received_ms FROM delivery WHERE id > ?1 ORDER BY id LIMIT ?2",
             &[after.into(), limit_param(limit)],
             |row| {
-                is_old = row.int(1)? < before.as_ms();
+                let is_old = row.int(1)? < before.as_ms();
                 if is_old {
                     upto = row.int(0)?;
+                    looked += 1;
                 }
                 Ok(is_old)
             },
         )?;
-        if upto == after {
-            return Ok((upto, 0));
+        if looked == 0 {
+            return Ok((0, 0));
         }
         let dropped = self.execute(
             "UPDATE delivery SET headers = NULL, body = NULL
              WHERE id > ?1 AND id <= ?2 AND body IS NOT NULL",
             &[after.into(), upto.into()],
         )?;
-        Ok((upto, dropped))
+        self.set_fact(BODIES_FORGOTTEN, &upto.to_string())?;
+        Ok((looked, dropped))
+    }
+
+    fn bodies_forgotten_upto(&mut self) -> Result<i64> {
+        let known = self.fact(BODIES_FORGOTTEN)?;
+        Ok(known.and_then(|text| text.parse().ok()).unwrap_or(0))
     }
 
     /// Forgets what came before a moment altogether, at most so much; answers how much.
     pub fn forget_deliveries(&mut self, before: Timestamp, limit: usize) -> Result<u64> {
         // Rows grow with time, so the oldest stand first; those that are too young end the walk.
-        self.execute(
+        let forgotten = self.execute(
             "DELETE FROM delivery WHERE received_ms < ?1
                AND id IN (SELECT id FROM delivery ORDER BY id LIMIT ?2)",
             &[before.as_ms().into(), limit_param(limit)],
-        )
+        )?;
+        self.deliveries_went()?;
+        Ok(forgotten)
     }
 
     /// Forgets what came through a link, at most so much; answers how much.
     pub fn purge_deliveries(&mut self, link_row: i64, limit: usize) -> Result<u64> {
-        self.execute(
+        let forgotten = self.execute(
             "DELETE FROM delivery
              WHERE id IN (SELECT id FROM delivery WHERE link = ?1 ORDER BY id LIMIT ?2)",
             &[link_row.into(), limit_param(limit)],
-        )
+        )?;
+        self.deliveries_went()?;
+        Ok(forgotten)
+    }
+
+    /// SQLite gives the number of a last row that is gone to the next, which has its bytes again.
+    fn deliveries_went(&mut self) -> Result<()> {
+        let newest = self.query_one("SELECT max(id) FROM delivery", &[], |row| row.opt_int(0))?;
+        let newest = newest.flatten().unwrap_or(0);
+        if newest < self.bodies_forgotten_upto()? {
+            self.set_fact(BODIES_FORGOTTEN, &newest.to_string())?;
+        }
+        Ok(())
     }
 }
 

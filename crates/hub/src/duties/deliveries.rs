@@ -10,9 +10,6 @@ use super::retention::{DELIVERIES, DELIVERY_BODIES, count};
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 
-/// Where it is remembered how far the bytes are gone.
-const CURSOR: &str = "delivery_bodies_forgotten_upto";
-
 /// Forgets everything that is due, in portions, so that nobody else has to wait for long.
 pub(super) async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
     let now = hub.now();
@@ -26,22 +23,17 @@ pub(super) async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()
         if oldest >= bodies && oldest >= keys {
             return Ok(());
         }
-        let (has_walked, dropped, forgotten) = hub
+        let (looked, dropped, forgotten) = hub
             .store
             .write(move |tx| {
-                let after = tx.fact(CURSOR)?.and_then(|text| text.parse().ok()).unwrap_or(0);
-                let (upto, dropped) =
-                    tx.forget_bodies(after, bodies, limits::DELIVERY_SWEEP_MAX)?;
-                if upto > after {
-                    tx.set_fact(CURSOR, &upto.to_string())?;
-                }
+                let (looked, dropped) = tx.forget_bodies(bodies, limits::DELIVERY_SWEEP_MAX)?;
                 let forgotten = tx.forget_deliveries(keys, limits::DELIVERY_SWEEP_MAX)?;
-                Ok::<_, Error>((upto > after, dropped, forgotten))
+                Ok::<_, Error>((looked, dropped, forgotten))
             })
             .await?;
         count(&hub.metrics, DELIVERY_BODIES, dropped);
         count(&hub.metrics, DELIVERIES, forgotten);
-        is_more = has_walked || forgotten > 0;
+        is_more = looked > 0 || forgotten > 0;
     }
     Ok(())
 }

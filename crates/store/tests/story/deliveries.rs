@@ -142,13 +142,9 @@ async fn what_is_old_is_forgotten_portion_by_portion(place: Place) {
         assert_eq!(taken(&place, number, None, i64::from(number) * 1_000).await, 1);
     }
     assert_eq!(oldest(&place).await, Some(at(0)));
-    let (first, dropped) = place.write(|tx| tx.forget_bodies(0, at(2_500), 2)).await;
-    assert_eq!(dropped, 2);
-    let (second, dropped) = place.write(move |tx| tx.forget_bodies(first, at(2_500), 2)).await;
-    assert_eq!(dropped, 1);
-    let (third, dropped) = place.write(move |tx| tx.forget_bodies(second, at(2_500), 2)).await;
-    assert!(first < second && second == third, "{first} {second} {third}");
-    assert_eq!(dropped, 0);
+    for portion in [(2, 2), (1, 1), (0, 0)] {
+        assert_eq!(place.write(|tx| tx.forget_bodies(at(2_500), 2)).await, portion);
+    }
     let kept = async || -> Vec<bool> {
         let all = DeliveryFilter { link_row: LINK, limit: 10, ..Default::default() };
         let all = place.write(move |tx| tx.deliveries(&all)).await;
@@ -161,6 +157,10 @@ async fn what_is_old_is_forgotten_portion_by_portion(place: Place) {
     assert_eq!(kept().await, [true, true]);
     assert_eq!(place.write(|tx| tx.purge_deliveries(LINK, 10)).await, 2);
     assert_eq!(oldest(&place).await, None);
+    // SQLite begins to count again; what comes now is forgotten like anything else.
+    assert_eq!(taken(&place, 9, None, 0).await, 1);
+    assert_eq!(place.write(|tx| tx.forget_bodies(at(2_500), 2)).await, (1, 1));
+    assert_eq!(kept().await, [false]);
     place.close().await;
 }
 

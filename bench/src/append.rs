@@ -12,41 +12,15 @@ use crate::place::Place;
 use crate::post::{HubPoster, StorePoster};
 use crate::redis::Redis;
 use crate::rig::{self, Rig};
+use crate::rounds::Rounds;
 use crate::server::{self, Server};
-use crate::stats::{self, Load, median};
+use crate::stats::{self, Load};
 use crate::table::{self, Bar, Row};
 use crate::wrk;
 
 const CLIENTS: usize = rig::AGENTS;
 /// About as many as Redis adds in the time of a measurement.
 const ADDS: usize = 60_000;
-
-/// The loads of all rounds of one contestant.
-#[derive(Default)]
-struct Rounds(Vec<Load>);
-
-impl Rounds {
-    fn push(&mut self, name: &str, load: Load) {
-        table::say(&format!(
-            "  {name:<28} {:>8.0}/s  p50 {:>7.3} ms  p99 {:>7.3} ms  {:>6.1} µs CPU",
-            load.rate(),
-            load.p50(),
-            load.p99(),
-            load.cpu_us()
-        ));
-        self.0.push(load);
-    }
-
-    fn median(&self, of: impl Fn(&Load) -> f64) -> f64 {
-        median(&self.0.iter().map(of).collect::<Vec<_>>())
-    }
-
-    /// The median of the ratios that each round saw by itself.
-    fn ratio(&self, to: &Self, of: impl Fn(&Load) -> f64) -> f64 {
-        let pairs = self.0.iter().zip(&to.0);
-        median(&pairs.map(|(ours, theirs)| of(ours) / of(theirs)).collect::<Vec<_>>())
-    }
-}
 
 /// A hub in this process with its threads.
 struct Ready {

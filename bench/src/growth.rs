@@ -13,9 +13,10 @@ use crate::grown::Grown;
 use crate::place::Place;
 use crate::post::StorePoster;
 use crate::rig::{self, Rig};
+use crate::rounds::Rounds;
 use crate::search;
 use crate::stats::{self, Load};
-use crate::table::{self, Bar, Row};
+use crate::table::{Bar, Row};
 
 const SMALL: usize = 10_000;
 /// Posts that may be under way at once while the disk is slow.
@@ -33,22 +34,22 @@ pub(crate) async fn appends(place: &Place) -> Result<Vec<Row>> {
     let grown = Grown::kept(place, large_count).await?;
     let big = open(&grown)?;
     let rate = append::rate_of(&big, &grown.ids()?, place.seconds).await?.rate() / 2.0;
-    let (mut small, mut large) = (Load::default(), Load::default());
+    let (mut small, mut large) = (Rounds::default(), Rounds::default());
     for round in 0..place.rounds {
         let folder = place.throw_away()?;
         let fresh = Grown::load(folder.path(), SMALL).await?;
         let store = open(&fresh)?;
-        add(&mut small, "10 k", paced(place, &store, &fresh.ids()?, rate, round).await?);
+        small.push("10 k", paced(place, &store, &fresh.ids()?, rate, round).await?);
         close(store).await?;
-        add(&mut large, "large", paced(place, &big, &grown.ids()?, rate, round).await?);
+        large.push("large", paced(place, &big, &grown.ids()?, rate, round).await?);
     }
     close(big).await?;
     let row = |number, name: &str, of: fn(&Load) -> f64, most| Row {
         number,
         what: format!("append at {large_count} messages, half load ({rate:.0}/s), {name}"),
-        ours: format!("{:.2} ms", of(&large)),
-        reference: format!("at 10,000: {:.2} ms", of(&small)),
-        value: Some(of(&large) / of(&small)),
+        ours: format!("{:.2} ms", large.median(of)),
+        reference: format!("at 10,000: {:.2} ms", small.median(of)),
+        value: Some(large.ratio(&small, of)),
         unit: "×",
         bar: Bar::AtMost(most),
     };
@@ -75,20 +76,6 @@ async fn paced(
     let posters = StorePoster::many(store, threads, &run, UNDER_WAY_MAX);
     let time = if place.quick { place.seconds * 2.0 } else { 60.0 / stats::number(place.rounds) };
     drive_at(posters, rate, stats::seconds(time)).await
-}
-
-fn add(all: &mut Load, name: &str, load: Load) {
-    table::say(&format!(
-        "  {name:<8} {:>7.0}/s  p50 {:>7.3} ms  p99 {:>7.3} ms  {:>5.1} µs CPU",
-        load.rate(),
-        load.p50(),
-        load.p99(),
-        load.cpu_us()
-    ));
-    all.count += load.count;
-    all.seconds += load.seconds;
-    all.cpu += load.cpu;
-    all.millis.extend(load.millis);
 }
 
 /// Fifty messages of the large thread, through the catalogue.

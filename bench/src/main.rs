@@ -18,6 +18,7 @@ mod process;
 mod redis;
 mod relay;
 mod rig;
+mod rounds;
 mod search;
 mod server;
 mod stats;

@@ -50,6 +50,15 @@ pub(crate) fn schema_for_sqlite(sql: &str) -> String {
         .replace("\n);", "\n) STRICT;")
 }
 
+/// What stands in the schema for SQLite alone begins so, line by line.
+const SQLITE_MARK: &str = "/*sqlite*/";
+
+/// The schema without what is SQLite's alone.
+pub(crate) fn schema_for_postgres(sql: &str) -> String {
+    let common = sql.lines().filter(|line| !line.starts_with(SQLITE_MARK));
+    common.collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +79,11 @@ mod tests {
     fn types_are_translated() {
         let sql = schema_for_sqlite("CREATE TABLE t (\n  id BIGSERIAL PRIMARY KEY,\n  b BYTEA\n);");
         assert_eq!(sql, "CREATE TABLE t (\n  id INTEGER PRIMARY KEY,\n  b BLOB\n) STRICT;");
+    }
+
+    #[test]
+    fn what_is_sqlite_s_alone_is_left_out() {
+        let sql = schema_for_postgres("DROP INDEX a;\n/*sqlite*/ DROP INDEX b;\nDROP INDEX c;");
+        assert_eq!(sql, "DROP INDEX a;\nDROP INDEX c;");
     }
 }

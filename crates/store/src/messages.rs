@@ -2,6 +2,7 @@
 
 use protocol::{MessageId, MessageKind, ThreadStatus, Timestamp, Trust};
 
+use crate::engine::Engine;
 use crate::error::{Result, StoreError};
 use crate::threads::limit_param;
 use crate::tx::Tx;
@@ -101,7 +102,7 @@ impl Tx<'_> {
     /// Appends a message.
     pub fn insert_message(&mut self, new: &NewMessage<'_>) -> Result<()> {
         self.touch(new.thread_row);
-        self.execute(
+        let row = self.insert(
             "INSERT INTO message (thread, seq, created_ms, kind, trust, sender, session, body,
                  metadata, reply_seq, reply_ms, idem_hash, idem_key, status_after)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
@@ -122,10 +123,14 @@ impl Tx<'_> {
                 new.status_after.code().into(),
             ],
         )?;
+        if let (Some((_, hash)), Some(mut keys)) = (new.idempotency, self.unfiled_keys()) {
+            let bytes = new.body.len() + new.metadata.map_or(0, str::len);
+            keys.add(new.thread_row, hash, row, bytes);
+        }
         Ok(())
     }
 
-    /// The message an agent once posted with this key.
+    /// The message an agent once posted with this key, for a transaction that writes.
     pub fn message_by_key(
         &mut self,
         thread_row: i64,
@@ -133,6 +138,9 @@ impl Tx<'_> {
         key: &str,
         hash: i64,
     ) -> Result<Option<MessageRow>> {
+        if self.engine() == Engine::Sqlite {
+            return self.message_by_filed_key(thread_row, sender, key, hash);
+        }
         // Ordered by id, not by seq: the index on the hash ends with the id, so nothing is sorted, and
         // no planner is tempted to walk the whole thread backwards instead.
         self.query_one(
@@ -140,6 +148,39 @@ impl Tx<'_> {
                     reply_seq, reply_ms, idem_key, status_after
              FROM message WHERE thread = ?1 AND idem_hash = ?2 AND sender = ?3 AND idem_key = ?4
              ORDER BY id DESC LIMIT 1",
+            &[thread_row.into(), hash.into(), sender.into(), key.into()],
+            message_row,
+        )
+    }
+
+    /// The same where keys wait to be filed: those that wait are newer than those that are filed.
+    fn message_by_filed_key(
+        &mut self,
+        thread_row: i64,
+        sender: &str,
+        key: &str,
+        hash: i64,
+    ) -> Result<Option<MessageRow>> {
+        let Some(unfiled) = self.unfiled_keys() else { return Err(StoreError::Closed) };
+        let unfiled = unfiled.messages(thread_row, hash);
+        for row in unfiled {
+            let found = self.query_one(
+                "SELECT id, thread, seq, created_ms, kind, trust, sender, session, body, metadata,
+                        reply_seq, reply_ms, idem_key, status_after
+                 FROM message WHERE id = ?1 AND sender = ?2 AND idem_key = ?3",
+                &[row.into(), sender.into(), key.into()],
+                message_row,
+            )?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        self.query_one(
+            "SELECT m.id, m.thread, m.seq, m.created_ms, m.kind, m.trust, m.sender, m.session, m.body,
+                    m.metadata, m.reply_seq, m.reply_ms, m.idem_key, m.status_after
+             FROM message_key k JOIN message m ON m.id = k.message
+             WHERE k.thread = ?1 AND k.idem_hash = ?2 AND m.sender = ?3 AND m.idem_key = ?4
+             ORDER BY k.message DESC LIMIT 1",
             &[thread_row.into(), hash.into(), sender.into(), key.into()],
             message_row,
         )

@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0012_work_task.sql"),
     include_str!("../migrations/0013_packed_bodies.sql"),
     include_str!("../migrations/0014_plain_predicates.sql"),
+    include_str!("../migrations/0015_message_keys.sql"),
 ];
 
 /// The schema this program writes.
@@ -55,7 +56,7 @@ pub(crate) fn postgres(connection: &mut PgConnection) -> Result<()> {
     connection.batch(CREATE_MARK)?;
     let found = found(&mut Tx::new(tx::Connection::Postgres(connection)))?;
     for (version, sql) in outstanding(found)? {
-        connection.batch(sql)?;
+        connection.batch(&engine::schema_for_postgres(sql))?;
         mark(&mut Tx::new(tx::Connection::Postgres(connection)), version)?;
         tracing::info!(version, "schema brought forward");
     }
@@ -84,4 +85,41 @@ fn outstanding(found: i64) -> Result<impl Iterator<Item = (i64, &'static str)>> 
         return Err(StoreError::Newer { found, known: newest() });
     }
     Ok((1..).zip(MIGRATIONS.iter().copied()).filter(move |(version, _)| *version > found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Settings, Store};
+
+    /// Writes a database as an older program left it, and opens it.
+    async fn opened_after(version: usize, older: &str) -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = Connection::open(folder.path().join(crate::store::DATABASE_FILE)).unwrap();
+        connection.execute_batch(CREATE_MARK).unwrap();
+        for (version, sql) in (1..).zip(MIGRATIONS.iter().take(version)) {
+            connection.execute_batch(&engine::schema_for_sqlite(sql)).unwrap();
+            mark(&mut Tx::new(tx::Connection::Sqlite(&connection)), version).unwrap();
+        }
+        connection.execute_batch(older).unwrap();
+        drop(connection);
+        let settings = Settings::Sqlite { folder: folder.path().to_owned(), readers: 1 };
+        let store = tokio::task::spawn_blocking(move || Store::open(&settings).unwrap());
+        (folder, store.await.unwrap())
+    }
+
+    #[tokio::test]
+    async fn keys_from_before_they_were_filed_later_are_found() {
+        let older =
+            "INSERT INTO message (thread, seq, created_ms, kind, trust, sender, session, body,
+                         idem_hash, idem_key, status_after)
+                     VALUES (1, 1, 5, 0, 1, 'ada', 's', 'with a key', 77, 'key', 0),
+                            (1, 2, 6, 0, 1, 'ada', 's', 'without', NULL, NULL, 0)";
+        let (_folder, store) = opened_after(14, older).await;
+        let found: Result<_> = store.write(|tx| tx.message_by_key(1, "ada", "key", 77)).await;
+        assert_eq!(found.unwrap().map(|message| message.body).as_deref(), Some("with a key"));
+        let filed: Result<_> = store.read(|tx| tx.fact("message_keys_filed")).await;
+        assert_eq!(filed.unwrap().as_deref(), Some("2"), "the next start need not read them");
+        tokio::task::spawn_blocking(move || store.close()).await.unwrap();
+    }
 }

@@ -1,11 +1,13 @@
 //! A transaction in progress: the only way to a statement.
 
-use std::cell::{RefCell, RefMut};
+use std::cell::RefMut;
 
 use crate::driver::postgres::PgConnection;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::known_threads::KnownThreads;
+use crate::message_keys::MessageKeys;
+use crate::remembered::Remembered;
 use crate::value::{Param, Row};
 
 /// A transaction in progress. Table families add their methods in files of their own.
@@ -14,7 +16,7 @@ pub struct Tx<'c> {
     wrote: bool,
     retry: bool,
     touched: Vec<i64>,
-    known_threads: Option<&'c RefCell<KnownThreads>>,
+    remembered: Option<&'c Remembered>,
 }
 
 pub(crate) enum Connection<'c> {
@@ -24,18 +26,23 @@ pub(crate) enum Connection<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(connection: Connection<'c>) -> Self {
-        Self { connection, wrote: false, retry: false, touched: Vec::new(), known_threads: None }
+        Self { connection, wrote: false, retry: false, touched: Vec::new(), remembered: None }
     }
 
     /// The same, for the one thread that writes.
-    pub(crate) fn with_known_threads(mut self, known: &'c RefCell<KnownThreads>) -> Self {
-        self.known_threads = Some(known);
+    pub(crate) fn with_remembered(mut self, remembered: &'c Remembered) -> Self {
+        self.remembered = Some(remembered);
         self
     }
 
     /// The threads that need not be read; there are none where others write too.
     pub(crate) fn known_threads(&self) -> Option<RefMut<'c, KnownThreads>> {
-        self.known_threads.map(RefCell::borrow_mut)
+        self.remembered.map(|remembered| remembered.threads.borrow_mut())
+    }
+
+    /// The keys that no table holds yet; there are none where others write too.
+    pub(crate) fn unfiled_keys(&self) -> Option<RefMut<'c, MessageKeys>> {
+        self.remembered.map(|remembered| remembered.keys.borrow_mut())
     }
 
     /// Whether no other transaction writes at the same time, so that there is nothing to lock.

@@ -4,7 +4,6 @@
 //! more just before COMMIT; no timer. Functions run without savepoints. One that fails before its
 //! first write costs the batch nothing; one that fails later has the batch run again with savepoints.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,8 +18,9 @@ use tokio::sync::{mpsc, watch};
 use crate::driver::sqlite;
 use crate::error::{Result, StoreError};
 use crate::job::Job;
-use crate::known_threads::KnownThreads;
+use crate::message_keys::MessageKeys;
 use crate::pool::Queue;
+use crate::remembered::Remembered;
 use crate::tx::{self, Tx};
 use crate::versions::Versions;
 
@@ -79,6 +79,7 @@ pub(crate) fn start(
         hooked.wal_pages.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
         Ok(())
     }))?;
+    let keys = MessageKeys::load(&mut Tx::new(tx::Connection::Sqlite(&connection)))?;
     let state = State {
         connection,
         receiver,
@@ -86,7 +87,7 @@ pub(crate) fn start(
         fail: fail.clone(),
         versions,
         touched: Vec::new(),
-        known_threads: RefCell::default(),
+        remembered: Remembered::new(keys),
         folder,
         disk_low: false,
         commits: 0,
@@ -164,7 +165,7 @@ struct State {
     fail: watch::Sender<bool>,
     versions: Arc<Versions>,
     touched: Vec<i64>,
-    known_threads: RefCell<KnownThreads>,
+    remembered: Remembered,
     folder: PathBuf,
     disk_low: bool,
     commits: u32,
@@ -189,7 +190,7 @@ impl State {
             self.versions.move_on(&self.touched);
             self.touched.clear();
             if committed.is_err() {
-                self.known_threads.get_mut().forget_all();
+                self.remembered.rolled_back();
             }
             if let Err(error) = committed
                 && self.is_fatal(error, &mut batch)
@@ -197,11 +198,15 @@ impl State {
                 return;
             }
             settle(&mut batch, || Ok(()));
+            self.go_on_with_keys();
             self.finish_checkpoint();
         }
         self.shared.stopping.store(true, Ordering::Release);
         if *self.fail.borrow() {
             return;
+        }
+        if let Err(error) = self.file_all_keys() {
+            tracing::warn!(%error, "keys of messages were not filed; the next start reads them again");
         }
         // The last word: leave an empty log behind, so that the next start has nothing to replay.
         if let Err(error) =
@@ -214,10 +219,11 @@ impl State {
     /// Runs and commits the batch, and whatever arrived while it ran.
     fn commit(&mut self, batch: &mut Batch) -> Result<()> {
         self.statement("BEGIN IMMEDIATE")?;
+        let changes = self.connection.total_changes();
         let mut done = 0;
         loop {
-            let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection))
-                .with_known_threads(&self.known_threads);
+            let mut tx =
+                Tx::new(tx::Connection::Sqlite(&self.connection)).with_remembered(&self.remembered);
             for job in batch.iter_mut().skip(done) {
                 let ok = job.run(&mut tx);
                 self.check_open()?;
@@ -236,23 +242,64 @@ impl State {
                 break;
             }
         }
+        self.file_keys(self.connection.total_changes().saturating_sub(changes))?;
         self.statement("COMMIT")
+    }
+
+    /// Files some keys together with what was changed.
+    fn file_keys(&self, changes: u64) -> Result<()> {
+        let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection));
+        self.remembered.keys.borrow_mut().file(&mut tx, changes)
+    }
+
+    /// After a commit: whatever was filed is filed for good, and there may be enough for another run.
+    fn go_on_with_keys(&self) {
+        let changes = self.connection.total_changes();
+        if !self.remembered.keys.borrow_mut().committed(changes) {
+            return;
+        }
+        if let Err(error) = self.begin_run() {
+            tracing::warn!(%error, "keys of messages cannot be filed yet");
+        }
+    }
+
+    fn begin_run(&self) -> Result<()> {
+        let newest = Tx::new(tx::Connection::Sqlite(&self.connection)).newest_message_row()?;
+        self.remembered.keys.borrow_mut().begin_run(newest, self.connection.total_changes());
+        Ok(())
+    }
+
+    /// Files what is left, so that the next start has nothing to read.
+    fn file_all_keys(&self) -> Result<()> {
+        if self.connection.total_changes() == 0 {
+            return Ok(());
+        }
+        // First the run under way, if there is one, and then everything else.
+        for _ in 0..2 {
+            self.statement("BEGIN IMMEDIATE")?;
+            self.file_keys(u64::MAX)?;
+            self.statement("COMMIT")?;
+            self.remembered.keys.borrow_mut().committed(0);
+            self.begin_run()?;
+        }
+        Ok(())
     }
 
     /// One of the batch failed after it had written: run each behind a savepoint of its own.
     fn commit_apart(&mut self, batch: &mut [Box<dyn Job>]) -> Result<()> {
-        self.known_threads.get_mut().forget_all();
+        self.remembered.rolled_back();
         self.statement("ROLLBACK")?;
         self.statement("BEGIN IMMEDIATE")?;
         for job in batch {
             self.statement("SAVEPOINT job")?;
-            let mut tx = Tx::new(tx::Connection::Sqlite(&self.connection))
-                .with_known_threads(&self.known_threads);
+            let mark = self.remembered.mark();
+            let mut tx =
+                Tx::new(tx::Connection::Sqlite(&self.connection)).with_remembered(&self.remembered);
             let ok = job.run(&mut tx);
             self.touched.extend_from_slice(tx.touched());
             self.check_open()?;
             if !ok {
-                self.known_threads.get_mut().forget_all();
+                self.remembered.rolled_back_to(mark);
                 self.statement("ROLLBACK TO job")?;
             }
             self.statement("RELEASE job")?;

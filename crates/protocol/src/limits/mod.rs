@@ -120,6 +120,17 @@ pub const TAIL_MESSAGES_MAX: usize = 8;
 pub const TAIL_BYTES_MAX: usize = 64 * 1024;
 /// Threads that the writer remembers as it left them.
 pub const THREADS_KNOWN_MAX: usize = 4_096;
+/// Keys of messages that wait in memory until the index of keys takes them in: one for so many messages
+/// that there are, so that a page of the index gets several of them at once.
+pub const MESSAGES_FOR_EACH_UNFILED_KEY: usize = 16;
+/// The fewest that wait for company.
+pub const KEYS_UNFILED_MIN: usize = 4_096;
+/// The most.
+pub const KEYS_UNFILED_MAX: usize = 262_144;
+/// Bytes of the messages they belong to: a hub that was killed reads them again when it starts.
+pub const KEYS_UNFILED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Changed rows after which they are taken in however few they are, for the same reason.
+pub const KEYS_UNFILED_CHANGES_MAX: u64 = 1_000_000;
 /// Threads one long poll watches.
 pub const WAIT_THREADS_MAX: usize = 1_000;
 

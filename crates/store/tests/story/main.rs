@@ -7,6 +7,7 @@
 )]
 
 mod deliveries;
+mod keys;
 mod memories;
 mod outbox;
 mod place;

@@ -1,8 +1,8 @@
 //! Adding, listing, checking and removing links.
 
 use connector_api::ConnectorError;
-use protocol::Role;
 use protocol::chat::{Alias, Facts, PersonFact};
+use protocol::{Role, Timestamp};
 use serde_json::json;
 use testkit::{On, TestHub, caller_in, generous};
 
@@ -198,6 +198,27 @@ async fn what_is_posted_after_a_purge_is_found(on: On) {
         assert_eq!(find(round).await, 1, "{round}");
         link(&hub).await;
         until(&hub, "connected").await;
+    }
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_backup_that_is_taken_half_way_through_a_purge_is_whole() {
+    let service = Service::streaming();
+    let hub = linked(&service).await;
+    let chat = (1..=3).map(|n| message("c1", &format!("m{n}"), n, "xyzzy")).collect();
+    service.report(messages(chat), None).await;
+    let folder = tempfile::tempdir().unwrap();
+    let database = hub.hub.store.file().unwrap().to_owned();
+    for left in [2, 1, 0] {
+        let purged = hub.hub.store.write(|tx| {
+            let link = tx.link("wk_mobile_core", "scripted")?.unwrap();
+            tx.purge_messages(link.row, Timestamp::from_ms(0), 1)
+        });
+        let purged: Result<u64, store::StoreError> = purged.await;
+        assert_eq!(purged.unwrap(), 1);
+        let report = store::backup(&database, &folder.path().join("copy"), |_, _| {}).unwrap();
+        assert_eq!(report.messages, left);
     }
     hub.stop().await;
 }

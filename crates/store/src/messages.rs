@@ -138,31 +138,25 @@ impl Tx<'_> {
         key: &str,
         hash: i64,
     ) -> Result<Option<MessageRow>> {
-        if self.engine() == Engine::Sqlite {
-            return self.message_by_filed_key(thread_row, sender, key, hash);
-        }
-        // Ordered by id, not by seq: the index on the hash ends with the id, so nothing is sorted, and
-        // no planner is tempted to walk the whole thread backwards instead.
-        self.query_one(
-            "SELECT id, thread, seq, created_ms, kind, trust, sender, session, body, metadata,
-                    reply_seq, reply_ms, idem_key, status_after
+        // Ordered by id, not by seq: either index ends with the id, so nothing is sorted, and no planner
+        // is tempted to walk the whole thread backwards instead.
+        const INDEXED: &str =
+            "SELECT id, thread, seq, created_ms, kind, trust, sender, session, body,
+                    metadata, reply_seq, reply_ms, idem_key, status_after
              FROM message WHERE thread = ?1 AND idem_hash = ?2 AND sender = ?3 AND idem_key = ?4
-             ORDER BY id DESC LIMIT 1",
-            &[thread_row.into(), hash.into(), sender.into(), key.into()],
-            message_row,
-        )
-    }
-
-    /// The same where keys wait to be filed: those that wait are newer than those that are filed.
-    fn message_by_filed_key(
-        &mut self,
-        thread_row: i64,
-        sender: &str,
-        key: &str,
-        hash: i64,
-    ) -> Result<Option<MessageRow>> {
+             ORDER BY id DESC LIMIT 1";
+        const FILED: &str = "SELECT m.id, m.thread, m.seq, m.created_ms, m.kind, m.trust, m.sender,
+                    m.session, m.body, m.metadata, m.reply_seq, m.reply_ms, m.idem_key, m.status_after
+             FROM message_key k JOIN message m ON m.id = k.message
+             WHERE k.thread = ?1 AND k.idem_hash = ?2 AND m.sender = ?3 AND m.idem_key = ?4
+             ORDER BY k.message DESC LIMIT 1";
+        let params = [thread_row.into(), hash.into(), sender.into(), key.into()];
+        if self.engine() == Engine::Postgres {
+            return self.query_one(INDEXED, &params, message_row);
+        }
         let Some(unfiled) = self.unfiled_keys() else { return Err(StoreError::Closed) };
         let unfiled = unfiled.messages(thread_row, hash);
+        // They are newer than those that are filed.
         for row in unfiled {
             let found = self.query_one(
                 "SELECT id, thread, seq, created_ms, kind, trust, sender, session, body, metadata,
@@ -175,15 +169,7 @@ impl Tx<'_> {
                 return Ok(found);
             }
         }
-        self.query_one(
-            "SELECT m.id, m.thread, m.seq, m.created_ms, m.kind, m.trust, m.sender, m.session, m.body,
-                    m.metadata, m.reply_seq, m.reply_ms, m.idem_key, m.status_after
-             FROM message_key k JOIN message m ON m.id = k.message
-             WHERE k.thread = ?1 AND k.idem_hash = ?2 AND m.sender = ?3 AND m.idem_key = ?4
-             ORDER BY k.message DESC LIMIT 1",
-            &[thread_row.into(), hash.into(), sender.into(), key.into()],
-            message_row,
-        )
+        self.query_one(FILED, &params, message_row)
     }
 
     /// The message with this number.

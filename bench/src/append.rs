@@ -192,12 +192,14 @@ fn rows([files, bare, hub, rest, adds]: &[Rounds; 5]) -> Vec<Row> {
     ]
 }
 
-/// The store's own rate with 64 clients, a second; for whoever needs a share of it.
+/// The store's own rate with 64 clients, a second; for whoever needs a share of it. A kept database
+/// knows the keys of every run before, so a run needs a name of its own.
 pub(crate) async fn rate_of(
     store: &store::Store,
     threads: &Arc<Vec<ThreadId>>,
+    run: &str,
     seconds: f64,
 ) -> Result<Load> {
-    let posters = StorePoster::many(store, threads, "rate", CLIENTS);
+    let posters = StorePoster::many(store, threads, run, CLIENTS);
     drive(posters, stats::seconds(seconds)).await.context("the store could not be measured")
 }

@@ -88,6 +88,13 @@ pub(crate) fn cpu() -> f64 {
         / TICKS_PER_SECOND
 }
 
+/// What this process has read from the disk, in megabytes.
+pub(crate) fn read_mb() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("read_bytes:")).unwrap_or_default();
+    line.trim().parse::<f64>().unwrap_or(0.0) / 1e6
+}
+
 /// Memory that a process holds, in megabytes.
 pub(crate) fn memory_mb(process: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();

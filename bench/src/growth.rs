@@ -59,17 +59,18 @@ pub(crate) async fn appends(place: &Place) -> Result<Vec<Row>> {
 /// The highest rate once what a post touches has come from the disk: a kept database is cold at first,
 /// and its first seconds would say how fast the disk reads.
 async fn warm_rate(place: &Place, store: &Store, grown: &Grown) -> Result<f64> {
-    const WARM_UP_MAX: usize = 60;
-    const READ_MB_MAX: f64 = 4.0;
+    const WARM_UP_MAX: usize = 100;
+    /// A page for every twenty posts.
+    const READ_BYTES_MAX: f64 = 200.0;
     let ids = grown.ids()?;
     let mut best = 0.0_f64;
     for turn in 0..WARM_UP_MAX {
-        let read = stats::read_mb();
+        let before = stats::read_bytes();
         let load = append::rate_of(store, &ids, &run_name('w', turn), place.seconds).await?;
-        let read = stats::read_mb() - read;
-        table::say(&format!("  warming up: {:.0}/s, {read:.0} MB from the disk", load.rate()));
+        let read = (stats::read_bytes() - before) / stats::number(load.count.max(1));
+        table::say(&format!("  warming up: {:.0}/s, {read:.0} bytes read for each", load.rate()));
         best = best.max(load.rate());
-        if read < READ_MB_MAX && turn > 0 {
+        if read < READ_BYTES_MAX && turn > 0 {
             break;
         }
     }

@@ -88,11 +88,11 @@ pub(crate) fn cpu() -> f64 {
         / TICKS_PER_SECOND
 }
 
-/// What this process has read from the disk, in megabytes.
-pub(crate) fn read_mb() -> f64 {
+/// What this process has read from the disk, in bytes.
+pub(crate) fn read_bytes() -> f64 {
     let text = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("read_bytes:")).unwrap_or_default();
-    line.trim().parse::<f64>().unwrap_or(0.0) / 1e6
+    line.trim().parse().unwrap_or(0.0)
 }
 
 /// Memory that a process holds, in megabytes.

@@ -45,8 +45,8 @@ pub(crate) fn sqlite(connection: &Connection) -> Result<()> {
         connection.execute_batch(&engine::schema_for_sqlite(sql))?;
         mark(&mut Tx::new(tx::Connection::Sqlite(connection)), version)?;
         connection.execute_batch("COMMIT")?;
-        tracing::info!(version, "schema brought forward");
     }
+    say(found);
     Ok(())
 }
 
@@ -58,9 +58,17 @@ pub(crate) fn postgres(connection: &mut PgConnection) -> Result<()> {
     for (version, sql) in outstanding(found)? {
         connection.batch(&engine::schema_for_postgres(sql))?;
         mark(&mut Tx::new(tx::Connection::Postgres(connection)), version)?;
-        tracing::info!(version, "schema brought forward");
     }
-    connection.batch("COMMIT")
+    connection.batch("COMMIT")?;
+    say(found);
+    Ok(())
+}
+
+/// Tells of a database that was brought forward; that a new one has a schema is no news.
+fn say(found: i64) {
+    if found > 0 && found < newest() {
+        tracing::info!(from = found, to = newest(), "schema brought forward");
+    }
 }
 
 /// Refuses a database that a newer program has written.

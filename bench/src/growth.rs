@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use protocol::{Role, ThreadId};
 use serde_json::json;
 use store::Store;
@@ -11,7 +11,7 @@ use crate::append;
 use crate::drive::drive_at;
 use crate::grown::Grown;
 use crate::place::Place;
-use crate::post::StorePoster;
+use crate::post::{self, StorePoster};
 use crate::rig::{self, Rig};
 use crate::rounds::Rounds;
 use crate::search;
@@ -35,13 +35,13 @@ pub(crate) async fn appends(place: &Place) -> Result<Vec<Row>> {
     let big = open(&grown)?;
     let rate = warm_rate(place, &big, &grown).await? / 2.0;
     let (mut small, mut large) = (Rounds::default(), Rounds::default());
-    for round in 0..place.rounds {
+    for _ in 0..place.rounds {
         let folder = place.throw_away()?;
         let fresh = Grown::load(folder.path(), SMALL).await?;
         let store = open(&fresh)?;
-        small.push("10 k", paced(place, &store, &fresh.ids()?, rate, round).await?);
+        small.push("10 k", paced(place, &store, &fresh.ids()?, rate).await?);
         close(store).await?;
-        large.push("large", paced(place, &big, &grown.ids()?, rate, round).await?);
+        large.push("large", paced(place, &big, &grown.ids()?, rate).await?);
     }
     close(big).await?;
     let row = |number, name: &str, of: fn(&Load) -> f64, most| Row {
@@ -66,15 +66,15 @@ async fn warm_rate(place: &Place, store: &Store, grown: &Grown) -> Result<f64> {
     let mut best = 0.0_f64;
     for turn in 0..WARM_UP_MAX {
         let before = stats::read_bytes();
-        let load = append::rate_of(store, &ids, &run_name('w', turn), place.seconds).await?;
+        let load = append::rate_of(store, &ids, &post::new_run(), place.seconds).await?;
         let read = (stats::read_bytes() - before) / stats::number(load.count.max(1));
         table::say(&format!("  warming up: {:.0}/s, {read:.0} bytes read for each", load.rate()));
         best = best.max(load.rate());
         if read < READ_BYTES_MAX && turn > 0 {
-            break;
+            return Ok(best);
         }
     }
-    Ok(best)
+    bail!("the database did not become warm; the disk is too slow for this measurement")
 }
 
 fn open(grown: &Grown) -> Result<Store> {
@@ -86,20 +86,13 @@ async fn close(store: Store) -> Result<()> {
     Ok(tokio::task::spawn_blocking(move || store.close()).await?)
 }
 
-/// A name that no run before has used: the database is kept, and knows their keys.
-fn run_name(what: char, turn: usize) -> String {
-    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), turn);
-    format!("{what}{:07x}", random >> 36)
-}
-
 async fn paced(
     place: &Place,
     store: &Store,
     threads: &Arc<Vec<ThreadId>>,
     rate: f64,
-    round: usize,
 ) -> Result<Load> {
-    let run = run_name('p', round);
+    let run = post::new_run();
     let posters = StorePoster::many(store, threads, &run, UNDER_WAY_MAX);
     let time = if place.quick { place.seconds * 2.0 } else { 60.0 / stats::number(place.rounds) };
     drive_at(posters, rate, stats::seconds(time)).await

@@ -26,6 +26,12 @@ pub(crate) fn key(run: &str, client: usize, turn: usize) -> String {
     format!("{run:0>8}-{client:07}-{turn:015}")
 }
 
+/// A name that no run before has used: a kept database knows the keys of them all.
+pub(crate) fn new_run() -> String {
+    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), ());
+    format!("{:08x}", random >> 32)
+}
+
 /// Posts with `post_message`, through the catalogue.
 pub(crate) struct HubPoster {
     hub: Arc<Hub>,

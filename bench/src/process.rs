@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use crate::grown::Grown;
 use crate::place::Place;
+use crate::post;
 use crate::rig::{self, Rig};
 use crate::server::Server;
 use crate::stats;
@@ -19,11 +20,11 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
     let tokens = rig.issue_tokens().await?;
     rig.stop().await?;
     let (mut clean, mut killed) = (Vec::new(), Vec::new());
-    for round in 0..place.rounds {
+    for _ in 0..place.rounds {
         let server = Server::start(place, &grown.folder)?;
         clean.push(server.ready_ms);
         let requests = wrk::rest_posts(server.address, &grown.threads, &tokens);
-        let run = format!("{:x}{round}", std::process::id());
+        let run = post::new_run();
         wrk::run(&grown.folder, server.address, &requests, &run, (rig::AGENTS, place.seconds))?;
         server.kill()?;
         let server = Server::start(place, &grown.folder)?;

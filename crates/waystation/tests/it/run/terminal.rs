@@ -131,8 +131,17 @@ fn deadline() -> Instant {
 }
 
 #[expect(clippy::disallowed_methods, reason = "terminals live in real time")]
-pub(super) fn now() -> Instant {
+fn now() -> Instant {
     Instant::now()
+}
+
+/// Does nothing for at least so long. A parked thread alone may go on early: whoever wakes it may
+/// have meant an earlier wait, as a channel does whose receiver was still looking.
+pub(super) fn pause(length: Duration) {
+    let until = now() + length;
+    while now() < until {
+        std::thread::park_timeout(until.saturating_duration_since(now()));
+    }
 }
 
 /// Waits until something is so.

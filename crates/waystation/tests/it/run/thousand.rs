@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::keeper::{Keeper, hasty, notice};
-use super::terminal::{Terminal, eventually, now};
+use super::terminal::{Terminal, eventually, pause};
 
 /// Terminals at once.
 const TERMINALS: u64 = 8;
@@ -24,11 +24,9 @@ impl Dice {
         self.0 % limit
     }
 
+    /// Between one and so many milliseconds.
     fn pause(&mut self, ms: u64) {
-        let until = now() + Duration::from_millis(self.below(ms) + 1);
-        while now() < until {
-            std::thread::park_timeout(until.saturating_duration_since(now()));
-        }
+        pause(Duration::from_millis(self.below(ms) + 1));
     }
 }
 
@@ -114,7 +112,7 @@ fn type_lines(mut terminal: Terminal, mut dice: Dice, keeper: &Keeper) -> Vec<St
         // Whoever types sees what they typed, and programs take an Enter that follows at once for a
         // part of the line.
         terminal.wait_for(&format!("> {line}"));
-        std::thread::park_timeout(Duration::from_millis(15 + dice.below(10)));
+        pause(Duration::from_millis(15 + dice.below(10)));
         terminal.press(b"\r");
         said.push(line);
         dice.pause(1_200);

@@ -2,8 +2,6 @@
 //! timing and audit are decided here, once.
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -21,6 +19,7 @@ use crate::chats;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 use crate::operation::{Answer, Answered, Effect, Operation, Quota, Route};
+use crate::unbroken::{Unbroken, Work};
 
 /// What an edge hands in.
 pub enum Input {
@@ -30,8 +29,7 @@ pub enum Input {
     Map(Map<String, Value>),
 }
 
-type Run =
-    fn(Call, Vec<u8>) -> Pin<Box<dyn Future<Output = Result<Box<dyn Answer>>> + Send + 'static>>;
+type Run = fn(Call, Vec<u8>) -> Work;
 
 /// One operation, its types forgotten.
 pub struct Entry {
@@ -47,6 +45,8 @@ pub struct Entry {
     pub effect: Effect,
     /// Which quota it uses.
     pub quota: Quota,
+    /// Whether it is over before anyone could hear of its progress or take it back.
+    pub is_brief: bool,
     /// The set of MCP tools it belongs to.
     pub toolset: &'static str,
     describe: fn() -> Description,
@@ -105,6 +105,7 @@ impl Entry {
             other_scope: O::OTHER_SCOPE,
             effect: O::EFFECT,
             quota: O::QUOTA,
+            is_brief: O::IS_BRIEF,
             toolset: O::TOOLSET,
             describe: Description::of::<O>,
             description: OnceLock::new(),
@@ -231,7 +232,9 @@ async fn admitted(
     let hub = Arc::clone(&call.hub);
     let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
     let cancelled = call.cancelled.clone();
-    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, (entry.run)(call, text));
+    let must_end = entry.is_brief && entry.effect != Effect::Read;
+    let work = Unbroken::new((entry.run)(call, text), must_end.then(|| Arc::clone(&hub)));
+    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, work);
     tokio::select! {
         biased;
         result = work => result.unwrap_or(Err(Error::Timeout {

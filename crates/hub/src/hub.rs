@@ -10,6 +10,7 @@ use protocol::{Caller, Timestamp, limits};
 use store::{ContainmentIndex, MemoryIndex, SearchIndex, Store, StoreError};
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::audit::{Commitment, OwnedEntry, SealKey, Sealer};
 use crate::call::{Call, Identity, Trace};
@@ -135,6 +136,8 @@ pub struct Hub {
     pub(crate) audit_bell: Arc<Notify>,
     /// Rings when a part of an import was taken.
     pub(crate) import_bell: Notify,
+    /// Changes whose callers went away.
+    pub(crate) unbroken: TaskTracker,
     pub(crate) places: Semaphore,
     pub(crate) waiting: AtomicUsize,
     pub(crate) quotas: Quotas,
@@ -184,6 +187,7 @@ impl Hub {
             links: Links::new(links, intake, name),
             audit_bell,
             import_bell: Notify::new(),
+            unbroken: TaskTracker::new(),
             places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
             waiting: AtomicUsize::new(0),
             keys,
@@ -201,6 +205,8 @@ impl Hub {
     /// Ends what it does in the background, seals the last audit entries and closes the store.
     pub async fn close(&self, duties: Duties) {
         self.stopping.cancel();
+        self.unbroken.close();
+        self.unbroken.wait().await;
         duties.stop().await;
         if let Err(error) = self.sealer.seal_once(self.now()).await {
             tracing::error!(%error, "the newest audit entries are not sealed; the next start seals them");

@@ -25,6 +25,7 @@ mod page;
 mod quota;
 pub mod relay;
 pub mod threads;
+mod unbroken;
 pub mod wakes;
 
 pub use call::{Call, Change, Trace};

@@ -27,6 +27,9 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const EFFECT: Effect;
     /// Which quota it uses.
     const QUOTA: Quota = Quota::Calls;
+    /// Whether it asks nobody but the store: it is over before anyone could hear of its progress or
+    /// take it back.
+    const IS_BRIEF: bool = false;
     /// The set of MCP tools it belongs to.
     const TOOLSET: &'static str = "threads";
     /// What it answers.

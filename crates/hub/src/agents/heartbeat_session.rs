@@ -85,6 +85,7 @@ impl Operation for HeartbeatSession {
     const SCOPE: Scope = Scope::SessionsWrite;
     const OTHER_SCOPE: Option<Scope> = Some(Scope::AgentsHost);
     const EFFECT: Effect = Effect::Set;
+    const IS_BRIEF: bool = true;
     type Output = HeartbeatSessionOutput;
 
     async fn run(self, call: &Call) -> Result<HeartbeatSessionOutput> {

@@ -39,6 +39,7 @@ impl Operation for ListSessions {
     const ROUTE: Route = Route::get("/v1/sessions");
     const SCOPE: Scope = Scope::SessionsRead;
     const EFFECT: Effect = Effect::Read;
+    const IS_BRIEF: bool = true;
     type Output = ListSessionsOutput;
 
     async fn run(self, call: &Call) -> Result<ListSessionsOutput> {

@@ -80,6 +80,7 @@ impl Operation for OpenSession {
     const ROUTE: Route = Route::post("/v1/sessions");
     const SCOPE: Scope = Scope::AgentsHost;
     const EFFECT: Effect = Effect::Write;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = "admin";
     type Output = OpenSessionOutput;
 

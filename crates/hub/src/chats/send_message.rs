@@ -47,6 +47,7 @@ impl Operation for SendMessage {
     const ROUTE: Route = Route::post("/v1/chats/messages");
     const SCOPE: Scope = Scope::ChatsSend;
     const EFFECT: Effect = Effect::Write;
+    const IS_BRIEF: bool = true;
     // What waits for a human is seen with the tools of the relay, and few agents may send.
     const TOOLSET: &'static str = TOOLSET;
     type Output = SendMessageOutput;

@@ -29,6 +29,7 @@ impl Operation for Forget {
     const ROUTE: Route = Route::delete("/v1/memories/{memory_id}");
     const SCOPE: Scope = Scope::RelayWork;
     const EFFECT: Effect = Effect::Destroy;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = super::TOOLSET;
     type Output = ForgetOutput;
 

@@ -43,6 +43,7 @@ impl Operation for AckRead {
     const ROUTE: Route = Route::put("/v1/threads/{thread_id}/cursor");
     const SCOPE: Scope = Scope::ThreadsRead;
     const EFFECT: Effect = Effect::Set;
+    const IS_BRIEF: bool = true;
     type Output = AckReadOutput;
 
     async fn run(self, call: &Call) -> Result<AckReadOutput> {

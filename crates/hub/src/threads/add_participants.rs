@@ -26,6 +26,7 @@ impl Operation for AddParticipants {
     const ROUTE: Route = Route::post("/v1/threads/{thread_id}/participants");
     const SCOPE: Scope = Scope::ThreadsWrite;
     const EFFECT: Effect = Effect::Set;
+    const IS_BRIEF: bool = true;
     type Output = ParticipantsOutput;
 
     async fn run(self, call: &Call) -> Result<ParticipantsOutput> {

@@ -46,6 +46,7 @@ impl Operation for CreateThread {
     const ROUTE: Route = Route::post("/v1/threads");
     const SCOPE: Scope = Scope::ThreadsWrite;
     const EFFECT: Effect = Effect::Write;
+    const IS_BRIEF: bool = true;
     type Output = CreateThreadOutput;
 
     async fn run(self, call: &Call) -> Result<CreateThreadOutput> {

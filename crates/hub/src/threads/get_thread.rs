@@ -36,6 +36,7 @@ impl Operation for GetThread {
     const ROUTE: Route = Route::get("/v1/threads/{thread_id}");
     const SCOPE: Scope = Scope::ThreadsRead;
     const EFFECT: Effect = Effect::Read;
+    const IS_BRIEF: bool = true;
     type Output = GetThreadOutput;
 
     async fn run(self, call: &Call) -> Result<GetThreadOutput> {

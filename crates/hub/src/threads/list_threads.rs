@@ -74,6 +74,7 @@ impl Operation for ListThreads {
     const ROUTE: Route = Route::get("/v1/threads");
     const SCOPE: Scope = Scope::ThreadsRead;
     const EFFECT: Effect = Effect::Read;
+    const IS_BRIEF: bool = true;
     type Output = ListThreadsOutput;
 
     async fn run(self, call: &Call) -> Result<ListThreadsOutput> {

@@ -80,6 +80,7 @@ impl Operation for PostMessage {
     const SCOPE: Scope = Scope::ThreadsWrite;
     const EFFECT: Effect = Effect::Write;
     const QUOTA: Quota = Quota::Posts;
+    const IS_BRIEF: bool = true;
     type Output = PostMessageOutput;
 
     async fn run(self, call: &Call) -> Result<PostMessageOutput> {

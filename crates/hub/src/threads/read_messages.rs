@@ -44,6 +44,7 @@ impl Operation for ReadMessages {
     const ROUTE: Route = Route::get("/v1/threads/{thread_id}/messages");
     const SCOPE: Scope = Scope::ThreadsRead;
     const EFFECT: Effect = Effect::Read;
+    const IS_BRIEF: bool = true;
     type Output = MessagesPage;
 
     async fn run(self, call: &Call) -> Result<MessagesPage> {

@@ -28,6 +28,7 @@ impl Operation for RemoveParticipants {
     const ROUTE: Route = Route::delete("/v1/threads/{thread_id}/participants");
     const SCOPE: Scope = Scope::ThreadsWrite;
     const EFFECT: Effect = Effect::Destroy;
+    const IS_BRIEF: bool = true;
     type Output = ParticipantsOutput;
 
     async fn run(self, call: &Call) -> Result<ParticipantsOutput> {

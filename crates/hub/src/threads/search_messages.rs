@@ -75,6 +75,7 @@ impl Operation for SearchMessages {
     const ROUTE: Route = Route::get("/v1/messages/search");
     const SCOPE: Scope = Scope::ThreadsRead;
     const EFFECT: Effect = Effect::Read;
+    const IS_BRIEF: bool = true;
     type Output = SearchMessagesOutput;
 
     async fn run(self, call: &Call) -> Result<SearchMessagesOutput> {

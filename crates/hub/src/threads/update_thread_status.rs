@@ -50,6 +50,7 @@ impl Operation for UpdateThreadStatus {
     const ROUTE: Route = Route::put("/v1/threads/{thread_id}/status");
     const SCOPE: Scope = Scope::ThreadsWrite;
     const EFFECT: Effect = Effect::Set;
+    const IS_BRIEF: bool = true;
     type Output = UpdateThreadStatusOutput;
 
     async fn run(self, call: &Call) -> Result<UpdateThreadStatusOutput> {

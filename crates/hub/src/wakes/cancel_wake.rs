@@ -37,6 +37,7 @@ impl Operation for CancelWake {
     const ROUTE: Route = Route::delete("/v1/wakes/{wake_id}");
     const SCOPE: Scope = Scope::ThreadsWrite;
     const EFFECT: Effect = Effect::Destroy;
+    const IS_BRIEF: bool = true;
     // Few models have a need of it, and their list of tools is short; those who do ask for the set.
     const TOOLSET: &'static str = "wakes";
     type Output = CancelWakeOutput;

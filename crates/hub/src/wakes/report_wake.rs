@@ -79,6 +79,7 @@ impl Operation for ReportWake {
     const SCOPE: Scope = Scope::AgentsHost;
     const OTHER_SCOPE: Option<Scope> = Some(Scope::SessionsWrite);
     const EFFECT: Effect = Effect::Set;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = "admin";
     type Output = ReportWakeOutput;
 

@@ -19,6 +19,7 @@ crate::on_both! {
     a_long_run_of_own_messages_hides_nothing
     a_wait_in_all_threads_tells_where_each_stands
     looking_once_and_running_out_of_time
+    whoever_hangs_up_after_a_post_is_heard_all_the_same
     a_wait_ends_when_its_caller_goes_away
     a_wait_ends_when_the_hub_stops
     a_wait_ends_when_its_caller_is_removed
@@ -188,6 +189,44 @@ async fn looking_once_and_running_out_of_time(on: On) {
         assert_eq!(hub.ok(&worker("author"), "wait_for_messages", input).await, nothing);
     }
     hub.stop().await;
+}
+
+async fn whoever_hangs_up_after_a_post_is_heard_all_the_same(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let here = json!({ "thread_id": thread, "timeout_ms": 55_000 });
+    for hang_up in [HangUp::Drop, HangUp::Cancel] {
+        let waiting = wait(&hub, &worker("reviewer"), here.clone()).await;
+        let body = format!("{hang_up:?}");
+        let input = json!({
+            "thread_id": thread, "kind": "chat", "body": body, "idempotency_key": body,
+        });
+        let cancelled = CancellationToken::new();
+        let call = hub.hub.call(worker("author"), None, cancelled.clone());
+        let input = Input::Bytes(input.to_string().into_bytes());
+        let mut posting = Box::pin(hub.catalogue.call(call, "post_message", input));
+        // Looking at it once hands the change to the store.
+        let mut glance = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(posting.as_mut().poll(&mut glance).is_pending());
+        match hang_up {
+            HangUp::Drop => drop(posting),
+            HangUp::Cancel => {
+                cancelled.cancel();
+                assert!(matches!(posting.await, Err(Error::Cancelled)));
+            }
+        }
+        let told = waiting.told().await;
+        assert_eq!(bodies(&told), [body]);
+        let read = json!({ "thread_id": thread, "last_read_seq": told["messages"][0]["seq"] });
+        hub.ok(&worker("reviewer"), "ack_read", read).await;
+    }
+}
+
+/// How a caller goes away.
+#[derive(Clone, Copy, Debug)]
+enum HangUp {
+    Drop,
+    Cancel,
 }
 
 async fn a_wait_ends_when_its_caller_goes_away(on: On) {

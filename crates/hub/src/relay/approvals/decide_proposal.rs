@@ -53,6 +53,7 @@ impl Operation for DecideProposal {
     const ROUTE: Route = Route::post("/v1/proposals/{proposal_id}/decision");
     const SCOPE: Scope = Scope::RelayDecide;
     const EFFECT: Effect = Effect::Set;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = DecidedOutput;
 

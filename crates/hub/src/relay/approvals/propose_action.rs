@@ -48,6 +48,7 @@ impl Operation for ProposeAction {
     const ROUTE: Route = Route::post("/v1/proposals");
     const SCOPE: Scope = Scope::RelayWork;
     const EFFECT: Effect = Effect::Write;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ProposeActionOutput;
 

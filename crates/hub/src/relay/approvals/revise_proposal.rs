@@ -51,6 +51,7 @@ impl Operation for ReviseProposal {
     const ROUTE: Route = Route::post("/v1/proposals/{proposal_id}/revision");
     const SCOPE: Scope = Scope::RelayWork;
     const EFFECT: Effect = Effect::Set;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ReviseProposalOutput;
 

@@ -42,6 +42,7 @@ impl Operation for WithdrawProposal {
     const ROUTE: Route = Route::delete("/v1/proposals/{proposal_id}");
     const SCOPE: Scope = Scope::RelayWork;
     const EFFECT: Effect = Effect::Destroy;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = WithdrawProposalOutput;
 

@@ -59,6 +59,7 @@ impl Operation for PostEnvelope {
     const SCOPE: Scope = Scope::RelayWork;
     const EFFECT: Effect = Effect::Write;
     const QUOTA: Quota = Quota::Posts;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = PostEnvelopeOutput;
 

@@ -24,6 +24,7 @@ impl Operation for CancelOutbox {
     const ROUTE: Route = Route::delete("/v1/outbox/{outbox_id}");
     const SCOPE: Scope = Scope::Admin;
     const EFFECT: Effect = Effect::Destroy;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = "admin";
     type Output = OutboxView;
 

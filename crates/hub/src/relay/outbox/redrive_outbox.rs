@@ -27,6 +27,7 @@ impl Operation for RedriveOutbox {
     const ROUTE: Route = Route::post("/v1/outbox/{outbox_id}/redrive");
     const SCOPE: Scope = Scope::Admin;
     const EFFECT: Effect = Effect::Set;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = "admin";
     type Output = OutboxView;
 

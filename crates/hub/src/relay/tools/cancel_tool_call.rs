@@ -46,6 +46,7 @@ impl Operation for CancelToolCall {
     const ROUTE: Route = Route::delete("/v1/tool-calls/{call_id}");
     const SCOPE: Scope = Scope::RelayWork;
     const EFFECT: Effect = Effect::Destroy;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = CancelToolCallOutput;
 

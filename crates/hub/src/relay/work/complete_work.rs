@@ -41,6 +41,7 @@ impl Operation for CompleteWork {
     const SCOPE: Scope = Scope::RelayWork;
     const EFFECT: Effect = Effect::Set;
     const QUOTA: Quota = Quota::Posts;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = CompleteWorkOutput;
 

@@ -1,5 +1,5 @@
-//! MCP over HTTP: rmcp's service, behind one thin layer that reads the body once, refuses what is no
-//! JSON-RPC in JSON-RPC's own words, and keeps sessions to those who began them.
+//! MCP over HTTP: rmcp's service, behind one thin layer that reads the body once, answers plain calls,
+//! refuses what is no JSON-RPC in JSON-RPC's own words, and keeps sessions to those who began them.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::server::{Server, Who};
 use super::sessions::Sessions;
-use super::{App, failure, sift, toolsets};
+use super::{App, failure, plain, sift, toolsets};
 use protocol::limits::mcp as limits;
 
 const SESSION_ID: &str = "mcp-session-id";
@@ -62,6 +62,11 @@ impl Default for HttpSettings {
 }
 
 impl HttpSettings {
+    /// Whether any name will do, because somebody before us looks at it.
+    fn takes_any_host(&self) -> bool {
+        self.allowed_hosts.iter().any(|host| host == "*")
+    }
+
     fn config(&self) -> StreamableHttpServerConfig {
         let origins: Vec<&str> = match self.allowed_origins.as_slice() {
             [] => LOCAL_ORIGINS.to_vec(),
@@ -78,7 +83,7 @@ impl HttpSettings {
             .enforce_origin_validation();
         match self.allowed_hosts.as_slice() {
             [] => config,
-            hosts if hosts.iter().any(|host| host == "*") => config.disable_allowed_hosts(),
+            _ if self.takes_any_host() => config.disable_allowed_hosts(),
             hosts => config.with_allowed_hosts(hosts.iter().cloned()),
         }
     }
@@ -110,7 +115,7 @@ fn service<H: ServerHandler>(
     connection: impl Fn() -> H + Send + Sync + 'static,
     settings: &HttpSettings,
     stop: CancellationToken,
-    sifts: Option<Server>,
+    hub: Option<Server>,
 ) -> HttpService<H> {
     let sessions = Arc::new(Sessions::new(settings.session_idle, stop));
     let rmcp = StreamableHttpService::new(
@@ -118,8 +123,8 @@ fn service<H: ServerHandler>(
         Arc::clone(&sessions),
         settings.config(),
     );
-    let body_bytes_max = settings.body_bytes_max;
-    HttpService(Arc::new(Inner { rmcp, sessions, body_bytes_max, sifts }))
+    let (body_bytes_max, takes_any_host) = (settings.body_bytes_max, settings.takes_any_host());
+    HttpService(Arc::new(Inner { rmcp, sessions, body_bytes_max, takes_any_host, hub }))
 }
 
 /// MCP over HTTP, as a service to mount at a path.
@@ -129,8 +134,9 @@ struct Inner<H> {
     rmcp: StreamableHttpService<H, Sessions>,
     sessions: Arc<Sessions>,
     body_bytes_max: usize,
-    /// Looks at subscriptions before they are acknowledged.
-    sifts: Option<Server>,
+    takes_any_host: bool,
+    /// Answers plain calls, and looks at subscriptions before they are acknowledged.
+    hub: Option<Server>,
 }
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -197,8 +203,16 @@ impl<H: ServerHandler> Inner<H> {
             Err(_) => return text(StatusCode::BAD_REQUEST, "the body could not be read"),
         };
         let is_json = is_json(&parts.headers);
-        let body = match &self.sifts {
-            Some(server) => sift::sift_body(server, &mut parts, body).await,
+        let body = match &self.hub {
+            Some(server) => {
+                // Otherwise rmcp looks at the name first.
+                if self.takes_any_host
+                    && let Some(plain) = plain::answer(server, &self.sessions, &parts, &body).await
+                {
+                    return json(StatusCode::OK, plain);
+                }
+                sift::sift_body(server, &mut parts, body).await
+            }
             None => body,
         };
         let request = Request::from_parts(parts, Full::new(body.clone()));
@@ -237,7 +251,7 @@ fn accept_both(headers: &mut HeaderMap) {
     }
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     content_type.is_some_and(|value| value.starts_with("application/json"))
 }
@@ -249,7 +263,11 @@ fn text(status: StatusCode, text: &'static str) -> Answer {
 }
 
 fn refusal(status: StatusCode, body: &Value) -> Answer {
-    let mut answer = Response::new(Full::from(body.to_string()).boxed());
+    json(status, body.to_string().into_bytes())
+}
+
+fn json(status: StatusCode, body: Vec<u8>) -> Answer {
+    let mut answer = Response::new(Full::from(body).boxed());
     *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     answer

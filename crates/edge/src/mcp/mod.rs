@@ -8,6 +8,7 @@ mod completion;
 mod failure;
 mod http;
 mod lines;
+mod plain;
 mod prompts;
 mod resources;
 mod review;

@@ -63,7 +63,7 @@ pub struct Server {
 pub(super) struct Shared {
     pub(super) app: App,
     who: Who,
-    tools: Tools,
+    pub(super) tools: Tools,
     info: ServerConfig,
     progress_interval: Duration,
     /// What questions to humans are sealed with.

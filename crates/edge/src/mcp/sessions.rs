@@ -15,10 +15,13 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
 };
-use tokio::time::{Interval, MissedTickBehavior};
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use protocol::limits::mcp as limits;
+
+/// A session that is called all the time is told so this often before it would be over.
+const TOLD_TIMES: u32 = 16;
 
 /// Who a session belongs to: a workspace and an agent, or nobody where nobody is asked who they are.
 /// A new token of the same agent may go on with its sessions.
@@ -47,7 +50,15 @@ pub(super) struct Sessions {
 #[derive(Default)]
 struct Owners {
     begun: u64,
-    by_session: HashMap<SessionId, (Owner, u64)>,
+    by_session: HashMap<SessionId, Owned>,
+}
+
+struct Owned {
+    owner: Owner,
+    /// Its number among all that were begun.
+    begun: u64,
+    /// When it was last told that it is used.
+    told: Instant,
 }
 
 impl Sessions {
@@ -66,7 +77,7 @@ impl Sessions {
 
     /// Whether a session is somebody else's.
     pub(super) fn is_foreign(&self, id: &str, caller: Option<&Caller>) -> bool {
-        self.owners().by_session.get(id).is_some_and(|(owner, _)| !owner.is(caller))
+        self.owners().by_session.get(id).is_some_and(|owned| !owned.owner.is(caller))
     }
 
     /// A session was begun by this caller.
@@ -78,10 +89,11 @@ impl Sessions {
             let mut theirs: Vec<(u64, SessionId)> = owners
                 .by_session
                 .iter()
-                .filter(|(_, (owner, _))| owner.is(caller))
-                .map(|(id, (_, begun))| (*begun, Arc::clone(id)))
+                .filter(|(_, owned)| owned.owner.is(caller))
+                .map(|(id, owned)| (owned.begun, Arc::clone(id)))
                 .collect();
-            owners.by_session.insert(id.into(), (Owner::new(caller), begun));
+            let owned = Owned { owner: Owner::new(caller), begun, told: Instant::now() };
+            owners.by_session.insert(id.into(), owned);
             theirs.sort_unstable();
             let surplus = (theirs.len() + 1).saturating_sub(limits::SESSIONS_PER_CALLER_MAX);
             theirs.truncate(surplus);
@@ -92,6 +104,23 @@ impl Sessions {
                 tracing::warn!(%error, "a surplus session could not be closed");
             }
         }
+    }
+
+    /// Whether there is such a session; it counts as used by the question.
+    pub(super) async fn is_used(&self, id: &str) -> bool {
+        let is_due = match self.owners().by_session.get_mut(id) {
+            Some(owned) if owned.told.elapsed() < self.idle / TOLD_TIMES => false,
+            Some(owned) => {
+                owned.told = Instant::now();
+                true
+            }
+            None => return false,
+        };
+        let handle = match self.local.sessions.read().await.get(id) {
+            Some(handle) if is_due => handle.clone(),
+            found => return found.is_some(),
+        };
+        is_alive(&handle).await
     }
 
     /// A stream that keeps its session alive while somebody reads it, and ends when the hub stops.
@@ -126,14 +155,18 @@ impl Kept {
                 () = self.stop.cancelled() => return None,
                 _ = self.ticks.tick() => {}
             }
-            // A session counts as used by what it is asked. Closing a channel that does not exist is
-            // the one thing to ask that does nothing.
             match &self.handle {
-                Some(handle) => handle.close_request_wise_channel(u64::MAX).await.ok()?,
-                None => return None,
+                Some(handle) if is_alive(handle).await => {}
+                _ => return None,
             }
         }
     }
+}
+
+/// Asks a session something, because it counts as used by what it is asked. Closing a channel that does
+/// not exist is the one thing to ask that does nothing.
+async fn is_alive(session: &LocalSessionHandle) -> bool {
+    session.close_request_wise_channel(u64::MAX).await.is_ok()
 }
 
 impl SessionManager for Sessions {
@@ -216,13 +249,13 @@ mod tests {
 
     const HOUR: Duration = Duration::from_hours(1);
 
-    #[tokio::test(start_paused = true)]
-    async fn a_session_lives_while_somebody_listens_and_no_longer() {
-        let sessions = Sessions::new(HOUR / 2, CancellationToken::new());
+    /// Begins a session, and answers its id and what serves it.
+    async fn begun(sessions: &Sessions) -> (SessionId, JoinSet<()>) {
         let (id, transport) = sessions.create_session().await.unwrap();
         let mut served = JoinSet::new();
-        served
-            .spawn(async move { serve_server(Nothing, transport).await.unwrap().waiting().await });
+        served.spawn(async move {
+            serve_server(Nothing, transport).await.unwrap().waiting().await.unwrap();
+        });
         let initialize = serde_json::from_value(serde_json::json!({
             "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
                 "protocolVersion": "2025-11-25",
@@ -231,6 +264,14 @@ mod tests {
             },
         }));
         sessions.initialize_session(&id, initialize.unwrap()).await.unwrap();
+        sessions.bind(&id, None).await;
+        (id, served)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_lives_while_somebody_listens_and_no_longer() {
+        let sessions = Sessions::new(HOUR / 2, CancellationToken::new());
+        let (id, mut served) = begun(&sessions).await;
 
         let mut events = Box::pin(sessions.create_standalone_stream(&id).await.unwrap());
         let listening = tokio::time::timeout(5 * HOUR, events.next()).await;
@@ -238,5 +279,18 @@ mod tests {
         assert!(served.try_join_next().is_none(), "the session lives");
         drop(events);
         tokio::time::timeout(HOUR, served.join_next()).await.expect("the session ends");
+    }
+    #[tokio::test(start_paused = true)]
+    async fn a_session_lives_while_it_is_called_and_no_longer() {
+        let sessions = Sessions::new(HOUR / 2, CancellationToken::new());
+        let (id, mut served) = begun(&sessions).await;
+        for _ in 0..100 {
+            tokio::time::sleep(HOUR / 20).await;
+            assert!(sessions.is_used(&id).await);
+        }
+        assert!(served.try_join_next().is_none(), "the session lives");
+        tokio::time::timeout(HOUR, served.join_next()).await.expect("the session ends");
+        assert!(!sessions.is_used(&id).await);
+        assert!(!sessions.is_used("another").await);
     }
 }

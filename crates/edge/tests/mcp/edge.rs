@@ -54,10 +54,23 @@ pub(crate) fn app(hub: &TestHub) -> App {
 
 impl Edge {
     pub(crate) async fn start() -> Self {
+        Self::with_hosts(&[]).await
+    }
+
+    /// The same where somebody else looks at the names by which it is called.
+    pub(crate) async fn behind_a_guard() -> Self {
+        Self::with_hosts(&["*"]).await
+    }
+
+    async fn with_hosts(hosts: &[&str]) -> Self {
         let hub = TestHub::with_connectors(On::Sqlite, generous(), services::ALL);
         let server =
             Server::new(app(&hub), Who::Request).with_progress_interval(Duration::from_millis(5));
-        let settings = HttpSettings { body_bytes_max: 64 * 1024, ..HttpSettings::default() };
+        let settings = HttpSettings {
+            allowed_hosts: hosts.iter().map(|&host| host.to_owned()).collect(),
+            body_bytes_max: 64 * 1024,
+            ..HttpSettings::default()
+        };
         let service = http_service_of(server, &settings);
         let router = Router::new().route_service("/mcp", service).layer(from_fn(authenticate));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

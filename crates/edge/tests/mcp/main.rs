@@ -10,6 +10,8 @@ mod legacy;
 #[cfg(test)]
 mod modern;
 #[cfg(test)]
+mod plain;
+#[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod resources;

@@ -80,21 +80,24 @@ impl<'a> Message<'a> {
 
     fn era(&self, headers: &'a HeaderMap) -> Option<Era<'a>> {
         let newer = ProtocolVersion::V_2026_07_28;
-        let version = only(headers, &VERSION)?;
-        match (only(headers, &SESSION_ID)?, self.params.meta.protocol_version()) {
-            (None, Some(named)) => {
-                let is_same = named == newer && version == Some(newer.as_str());
-                let is_whole = self.params.meta.missing_required_keys(&newer).is_empty();
-                let is_labelled = only(headers, &METHOD)? == Some(CALL)
-                    && only(headers, &NAME)? == Some(self.params.name);
+        let meta = &self.params.meta;
+        match (headers.contains_key(SESSION_ID), meta.protocol_version()) {
+            (false, Some(named)) => {
+                let is_same = named == newer && only(headers, &VERSION) == Some(newer.as_str());
+                let is_whole = meta.missing_required_keys(&newer).is_empty();
+                let is_labelled = only(headers, &METHOD) == Some(CALL)
+                    && only(headers, &NAME) == Some(self.params.name);
                 (is_same && is_whole && is_labelled).then_some(Era::Request)
             }
-            (Some(session), None) => {
+            (true, None) => {
                 let is_older = |version: &str| {
                     let mut known = ProtocolVersion::KNOWN_VERSIONS.iter();
                     version < newer.as_str() && known.any(|known| known.as_str() == version)
                 };
-                version.is_none_or(is_older).then_some(Era::Session(session))
+                // Clients of the oldest versions name none.
+                let names_none = !headers.contains_key(VERSION);
+                let is_older = names_none || only(headers, &VERSION).is_some_and(is_older);
+                only(headers, &SESSION_ID).filter(|_| is_older).map(Era::Session)
             }
             _ => None,
         }
@@ -107,14 +110,11 @@ impl<'a> Message<'a> {
     }
 }
 
-/// A header that is there once, or not at all; nothing when it is there twice or no text.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<Option<&'a str>> {
+/// The value of a header that is there once.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Some(None),
-        (Some(value), None) => value.to_str().ok().map(Some),
-        _ => None,
-    }
+    let (value, None) = (values.next()?, values.next()) else { return None };
+    value.to_str().ok()
 }
 
 fn accepts_both(headers: &HeaderMap) -> bool {

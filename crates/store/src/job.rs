@@ -1,6 +1,7 @@
 //! One transaction function on its way through a worker thread, with the place its answer goes to.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 use tokio::sync::oneshot;
 
@@ -9,6 +10,8 @@ use crate::tx::Tx;
 
 /// A transaction function whose types have been forgotten.
 pub(crate) trait Job: Send {
+    /// When it was asked for.
+    fn asked(&self) -> Instant;
     /// Runs the function once more, keeping its answer; `false` when it failed.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Hands out the kept answer, or the reason why the commit failed.
@@ -16,6 +19,7 @@ pub(crate) trait Job: Send {
 }
 
 struct Pending<T, E, F> {
+    asked: Instant,
     work: F,
     answer: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
@@ -29,7 +33,12 @@ where
     E: From<StoreError> + Send + 'static,
 {
     let (reply, receiver) = oneshot::channel();
-    (Box::new(Pending { work, answer: None, reply }), receiver)
+    (Box::new(Pending { asked: now(), work, answer: None, reply }), receiver)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the writer measures how those who wait come and go")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
 }
 
 impl<T, E, F> Job for Pending<T, E, F>
@@ -38,6 +47,10 @@ where
     T: Send,
     E: From<StoreError> + Send,
 {
+    fn asked(&self) -> Instant {
+        self.asked
+    }
+
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         let answer = catch_unwind(AssertUnwindSafe(|| (self.work)(tx)))
             .unwrap_or_else(|_| Err(E::from(StoreError::Broken)));

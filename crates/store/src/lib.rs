@@ -47,6 +47,7 @@ mod store;
 mod threads;
 mod tokens;
 mod tool_calls;
+mod turns;
 mod tx;
 mod value;
 mod versions;

@@ -1,7 +1,7 @@
 //! Group commit: one thread writes; everyone who waits shares its commit and its fsync.
 //!
 //! A batch forms while the previous commit is on its way to the disk, and the queue is drained once
-//! more just before COMMIT; no timer. Functions run without savepoints. One that fails before its
+//! more just before COMMIT; no timer. How many it may hold depends on how soon others come back. Functions run without savepoints. One that fails before its
 //! first write costs the batch nothing; one that fails later has the batch run again with savepoints.
 
 use std::fs::File;
@@ -17,10 +17,11 @@ use tokio::sync::{mpsc, watch};
 
 use crate::driver::sqlite;
 use crate::error::{Result, StoreError};
-use crate::job::Job;
+use crate::job::{self, Job};
 use crate::message_keys::MessageKeys;
 use crate::pool::Queue;
 use crate::remembered::Remembered;
+use crate::turns::Turns;
 use crate::tx::{self, Tx};
 use crate::versions::Versions;
 
@@ -88,6 +89,7 @@ pub(crate) fn start(
         versions,
         touched: Vec::new(),
         remembered: Remembered::new(keys),
+        turns: Turns::default(),
         folder,
         disk_low: false,
         commits: 0,
@@ -166,6 +168,7 @@ struct State {
     versions: Arc<Versions>,
     touched: Vec<i64>,
     remembered: Remembered,
+    turns: Turns,
     folder: PathBuf,
     disk_low: bool,
     commits: u32,
@@ -175,7 +178,7 @@ impl State {
     fn run(mut self) {
         let mut batch = Batch::new();
         loop {
-            if self.receiver.blocking_recv_many(&mut batch, limits::WRITE_BATCH_MAX) == 0 {
+            if self.receiver.blocking_recv_many(&mut batch, self.turns.limit()) == 0 {
                 break;
             }
             if *self.fail.borrow() {
@@ -220,6 +223,7 @@ impl State {
     fn commit(&mut self, batch: &mut Batch) -> Result<()> {
         self.statement("BEGIN IMMEDIATE")?;
         let changes = self.connection.total_changes();
+        let limit = self.turns.limit();
         let mut done = 0;
         loop {
             let mut tx =
@@ -233,7 +237,7 @@ impl State {
             }
             self.touched.extend_from_slice(tx.touched());
             done = batch.len();
-            while batch.len() < limits::WRITE_BATCH_MAX
+            while batch.len() < limit
                 && let Ok(job) = self.receiver.try_recv()
             {
                 batch.push(job);
@@ -243,7 +247,12 @@ impl State {
             }
         }
         self.file_keys(self.connection.total_changes().saturating_sub(changes))?;
-        self.statement("COMMIT")
+        self.turns.asked(batch.iter().map(|job| job.asked()));
+        let began = job::now();
+        self.statement("COMMIT")?;
+        let now = job::now();
+        self.turns.committed(now - began, batch.len(), self.receiver.len(), now);
+        Ok(())
     }
 
     /// Files some keys together with what was changed.

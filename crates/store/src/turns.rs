@@ -33,7 +33,7 @@ impl Turns {
     pub(crate) fn limit(&self) -> usize {
         let crowd = self.crowd / FORGETTING;
         if crowd > SPLIT_MIN && self.way_back > self.commit {
-            crowd.div_ceil(2)
+            crowd.div_ceil(2).min(limits::WRITE_BATCH_MAX)
         } else {
             limits::WRITE_BATCH_MAX
         }
@@ -94,6 +94,11 @@ mod tests {
     fn halves_take_turns_when_the_way_back_is_long() {
         assert_eq!(limit_for(64, COMMIT * 2), 32);
         assert_eq!(limit_for(101, COMMIT * 2), 51);
+    }
+
+    #[test]
+    fn half_of_a_great_crowd_is_still_bounded() {
+        assert_eq!(limit_for(4 * limits::WRITE_BATCH_MAX, COMMIT * 2), limits::WRITE_BATCH_MAX);
     }
 
     #[test]

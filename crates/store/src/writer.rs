@@ -1,8 +1,9 @@
 //! Group commit: one thread writes; everyone who waits shares its commit and its fsync.
 //!
 //! A batch forms while the previous commit is on its way to the disk, and the queue is drained once
-//! more just before COMMIT; no timer. How many it may hold depends on how soon others come back. Functions run without savepoints. One that fails before its
-//! first write costs the batch nothing; one that fails later has the batch run again with savepoints.
+//! more just before COMMIT; no timer. How many it may hold depends on how soon others come back.
+//! Functions run without savepoints. One that fails before its first write costs the batch nothing;
+//! one that fails later has the batch run again with savepoints.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use protocol::{Caller, limits as common};
@@ -24,7 +24,7 @@ use super::sessions::Sessions;
 use super::{App, failure, plain, sift, toolsets};
 use protocol::limits::mcp as limits;
 
-const SESSION_ID: &str = "mcp-session-id";
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 const LOCAL_ORIGINS: [&str; 6] = [

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName};
-use hub::{Answer, Input, Trace};
+use hub::{Answer, Input};
 use protocol::Caller;
 use rmcp::model::{ContentBlock, ProtocolVersion, RequestId, RequestMetaObject, ResultType};
 use rmcp::model::{JsonRpcVersion2_0, ServerResult};
@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use super::server::Server;
+use super::http::{SESSION_ID, is_json};
+use super::server::{Server, trace};
 use super::sessions::Sessions;
 use super::{failure, review};
 
-const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
@@ -66,8 +66,7 @@ impl<'a> Message<'a> {
     /// A call that is spelled as the protocol says, with headers that say the same.
     fn read(headers: &'a HeaderMap, body: &'a [u8]) -> Option<(Self, Era<'a>)> {
         // Pages of browsers name their origin, and rmcp knows which may call.
-        if headers.contains_key(ORIGIN) || !accepts_both(headers) || !super::http::is_json(headers)
-        {
+        if headers.contains_key(ORIGIN) || !accepts_both(headers) || !is_json(headers) {
             return None;
         }
         let message: Self = serde_json::from_slice(body).ok()?;
@@ -144,8 +143,7 @@ pub(super) async fn answer(
     {
         return None;
     }
-    let header = parts.headers.get("traceparent").and_then(|value| value.to_str().ok());
-    let trace = message.params.meta.get_traceparent().or(header).and_then(Trace::parse);
+    let trace = trace(&message.params.meta, Some(parts));
     // Dropped when the client hangs up.
     let gone = CancellationToken::new();
     let _hang_up = gone.clone().drop_guard();

@@ -10,8 +10,9 @@ use rmcp::model::{
     ContentBlock, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProgressToken, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+    ProgressToken, ReadResourceRequestParams, ReadResourceResponse, RequestMetaObject,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -125,11 +126,7 @@ impl Server {
     /// A request begins.
     pub(super) fn call(&self, context: &RequestContext<RoleServer>) -> Result<Call, ErrorData> {
         let caller = self.caller(context)?;
-        let header = context
-            .extensions
-            .get::<http::request::Parts>()
-            .and_then(|parts| parts.headers.get("traceparent")?.to_str().ok());
-        let trace = context.meta.get_traceparent().or(header).and_then(Trace::parse);
+        let trace = trace(&context.meta, context.extensions.get());
         Ok(self.shared.app.hub.call(caller, trace, context.ct.clone()))
     }
 
@@ -232,6 +229,15 @@ impl Server {
             }
         }
     }
+}
+
+/// The trace a request belongs to; what it says itself comes before its headers.
+pub(super) fn trace(
+    meta: &RequestMetaObject,
+    parts: Option<&http::request::Parts>,
+) -> Option<Trace> {
+    let header = parts.and_then(|parts| parts.headers.get("traceparent")?.to_str().ok());
+    meta.get_traceparent().or(header).and_then(Trace::parse)
 }
 
 impl ServerHandler for Server {

@@ -280,6 +280,7 @@ mod tests {
         drop(events);
         tokio::time::timeout(HOUR, served.join_next()).await.expect("the session ends");
     }
+
     #[tokio::test(start_paused = true)]
     async fn a_session_lives_while_it_is_called_and_no_longer() {
         let sessions = Sessions::new(HOUR / 2, CancellationToken::new());

@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 
 use crate::fair::{Fairness, Shares};
 use crate::mcp;
+use crate::rest;
 use crate::visits::Visits;
 
 /// What every route can reach. Cheap to clone: every request does so more than once.
@@ -31,6 +32,8 @@ pub struct Parts {
     pub verifier: Arc<Verifier>,
     /// How the listener is reached.
     pub web: WebSettings,
+    /// Where operations stand.
+    pub(crate) rest: rest::Table,
     /// Made when somebody asks for it first.
     pub(crate) openapi: OnceLock<Bytes>,
     /// Wrong tokens cost time: whoever guesses many is answered slowly.
@@ -93,6 +96,7 @@ impl App {
     ) -> Self {
         Self(Arc::new(Parts {
             hub,
+            rest: rest::Table::new(&catalogue),
             catalogue,
             verifier,
             shares: Shares::new(web.fairness),

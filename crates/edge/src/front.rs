@@ -4,6 +4,7 @@
 //! What concerns every request is a function here and not a layer of the router: each layer costs each
 //! request two boxes and a copy of everything below it.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use axum::Router;
@@ -16,12 +17,14 @@ use tower::ServiceExt;
 use crate::app::App;
 use crate::fair::Holder;
 use crate::server::{LocalProcess, Peer};
-use crate::{guard, trace};
+use crate::{guard, rest, trace};
 
 /// All that a listener serves. Cheap to clone.
 #[derive(Clone)]
 pub struct Front {
     app: Option<App>,
+    /// Whether operations are asked for here, before any route.
+    has_operations: bool,
     router: Router,
 }
 
@@ -37,26 +40,43 @@ pub(crate) struct Client {
 impl From<Router> for Front {
     /// Routes that anybody who can connect may ask for.
     fn from(router: Router) -> Self {
-        Self { app: None, router }
+        Self { app: None, has_operations: false, router }
     }
 }
 
 impl Front {
     /// Routes for requests that name this hub and come from no foreign web page.
     pub(crate) fn guarded(app: &App, router: Router) -> Self {
-        Self { app: Some(app.clone()), router }
+        Self { app: Some(app.clone()), has_operations: false, router }
+    }
+
+    /// Operations as well, for callers with tokens.
+    pub(crate) fn with_operations(self) -> Self {
+        Self { has_operations: true, ..self }
     }
 
     /// Answers a request.
     pub(crate) async fn answer(self, client: Arc<Client>, request: Request<Incoming>) -> Response {
-        let mut request = request.map(axum::body::Body::new);
-        request.extensions_mut().insert(client);
-        if let Some(refusal) = self.app.and_then(|app| guard::refusal(&app, &request)) {
+        if let Some(refusal) = self.app.as_ref().and_then(|app| guard::refusal(app, &request)) {
             return refusal;
         }
         let marks = trace::Marks::of(request.headers());
-        let Ok(mut response) = self.router.oneshot(request).await;
+        let mut response = self.route(client, request).await;
         marks.carry_back(&mut response);
+        response
+    }
+
+    async fn route(self, client: Arc<Client>, mut request: Request<Incoming>) -> Response {
+        if let Some(app) = self.app.as_ref().filter(|_| self.has_operations) {
+            match rest::answer(app, Some(&client), request).await {
+                ControlFlow::Break(response) => return response,
+                ControlFlow::Continue(other) => request = other,
+            }
+        }
+        request.extensions_mut().insert(client);
+        // Boxed: it is large, and most requests do without.
+        let routed = Box::pin(self.router.oneshot(request.map(axum::body::Body::new)));
+        let Ok(response) = routed.await;
         response
     }
 }
@@ -68,7 +88,7 @@ impl Client {
     }
 
     /// What is known of whoever sent a request.
-    pub(crate) fn of(request: &Request) -> Option<&Self> {
+    pub(crate) fn of<B>(request: &http::Request<B>) -> Option<&Self> {
         request.extensions().get::<Arc<Self>>().map(Arc::as_ref)
     }
 }

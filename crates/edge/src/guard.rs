@@ -1,8 +1,7 @@
 //! Host and Origin, checked on every route before anything else: the defence against web pages that
 //! make a browser talk to a hub on the same machine.
 
-use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, Request, StatusCode, Uri, header};
 use axum::response::Response;
 
 use crate::app::{App, WebSettings};
@@ -11,7 +10,7 @@ use crate::status;
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The answer to a request that is none of ours.
-pub(crate) fn refusal(app: &App, request: &Request) -> Option<Response> {
+pub(crate) fn refusal<B>(app: &App, request: &Request<B>) -> Option<Response> {
     let (message, hint) = if !host_is_ours(request.uri(), request.headers(), &app.web) {
         (
             "the Host header does not name this hub",

@@ -66,7 +66,7 @@ pub(crate) async fn receive(
     }
     match code {
         // Exactly what any other path says at which there is nothing.
-        ErrorCode::NotFound => status::no_such_route(State(app.clone())).await,
+        ErrorCode::NotFound => status::no_such_route(&app),
         ErrorCode::Unauthorized => plain(StatusCode::UNAUTHORIZED, ""),
         code if code.is_retryable() => busy(&app, code, "it could not be taken in now"),
         ErrorCode::ValidationError | ErrorCode::InvalidParameter => {

@@ -34,7 +34,7 @@ pub use front::Front;
 
 /// What the public listener serves.
 pub fn public(app: &App) -> Front {
-    Front::guarded(app, routes(app))
+    Front::guarded(app, routes(app)).with_operations()
 }
 
 /// What the private socket serves: the public routes, any operation by name, and the owner's affairs.
@@ -43,7 +43,7 @@ pub fn private(app: &App, owner: local::Owner) -> Front {
     Front::guarded(app, local::greeted(app, routes))
 }
 
-/// Every route of the public listener, on one screen.
+/// Every route of the public listener, on one screen; whatever has none may be an operation's.
 fn routes(app: &App) -> Router {
     let with_caller = Router::new()
         .route("/v1/call/{operation}", post(local::call))
@@ -54,7 +54,6 @@ fn routes(app: &App) -> Router {
         .route("/hooks/{workspace}/{link}", get(hooks::receive).post(hooks::receive))
         .layer(from_fn_with_state(app.clone(), fair::paced));
     Router::new()
-        .merge(rest::routes(app))
         .merge(with_caller)
         .merge(of_services)
         .route("/livez", get(health::livez))
@@ -63,7 +62,7 @@ fn routes(app: &App) -> Router {
         .route("/v1/schemas/envelope.json", get(rest::envelope_schema))
         .route("/.well-known/oauth-protected-resource", get(auth::resource_metadata))
         .route("/.well-known/oauth-protected-resource/mcp", get(auth::resource_metadata))
-        .fallback(status::no_such_route)
-        .method_not_allowed_fallback(status::no_such_method)
+        .fallback(rest::answer_or_refuse)
+        .method_not_allowed_fallback(status::other_method)
         .with_state(app.clone())
 }

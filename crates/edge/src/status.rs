@@ -38,14 +38,19 @@ pub(crate) fn unauthorized(app: &App, message: &str) -> Response {
     response
 }
 
-pub(crate) async fn no_such_route(State(app): State<App>) -> Response {
+pub(crate) fn no_such_route(app: &App) -> Response {
     let hint = "GET /v1/openapi.json lists every route";
-    of_code(&app, ErrorCode::NotFound, 404, "there is nothing at this path", Some(hint))
+    of_code(app, ErrorCode::NotFound, 404, "there is nothing at this path", Some(hint))
 }
 
-pub(crate) async fn no_such_method(State(app): State<App>) -> Response {
+pub(crate) fn no_such_method(app: &App) -> Response {
     let hint = "GET /v1/openapi.json lists every route and its method";
-    of_code(&app, ErrorCode::ValidationError, 405, "this path takes another method", Some(hint))
+    of_code(app, ErrorCode::ValidationError, 405, "this path takes another method", Some(hint))
+}
+
+/// The same, for a router.
+pub(crate) async fn other_method(State(app): State<App>) -> Response {
+    no_such_method(&app)
 }
 
 /// A refusal that may be over in a second.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use protocol::{Caller, limits};
@@ -24,7 +24,7 @@ pub(crate) async fn require_caller(
 }
 
 /// The same for whoever knows what comes next.
-pub(crate) async fn with_caller<F>(
+async fn with_caller<F>(
     app: &App,
     mut request: Request,
     next: impl FnOnce(Request) -> F,
@@ -36,35 +36,47 @@ where
     if request.extensions().get::<Arc<Caller>>().is_some() {
         return next(request).await;
     }
-    if request.uri().query().is_some_and(|query| query.contains("access_token=")) {
-        return status::of_code(
-            app,
-            protocol::ErrorCode::ValidationError,
-            StatusCode::BAD_REQUEST.as_u16(),
-            "a token in the address would be logged on its way",
-            Some("send it as Authorization: Bearer TOKEN"),
-        );
-    }
-    let token = match bearer(request.headers()) {
-        Ok(token) => token,
-        Err(reason) => return status::unauthorized(app, reason),
-    };
-    let certificate = Client::of(&request).and_then(|client| client.names.as_ref());
-    let caller = match app.verifier.verify_both(token, certificate, app.hub.now()).await {
-        Ok(Some(caller)) => caller,
-        Ok(None) => match &app.web.open {
-            Some(caller) => Arc::clone(caller),
-            None => return status::unauthorized(app, "this request carries no token"),
-        },
-        Err(error) => {
-            slow_down(app, Client::of(&request).and_then(|client| client.peer)).await;
-            return status::unauthorized(app, &error.to_string());
-        }
+    let client = Client::of(&request);
+    let caller = match caller(app, client, request.uri(), request.headers()).await {
+        Ok(caller) => caller,
+        Err(refusal) => return *refusal,
     };
     // Nothing behind this point can see or pass on the caller's token.
     request.headers_mut().remove(header::AUTHORIZATION);
     request.extensions_mut().insert(Arc::clone(&caller));
     fair::admit(app, &caller, request, next).await
+}
+
+/// Who sent a request, or the answer where nobody knows.
+pub(crate) async fn caller(
+    app: &App,
+    client: Option<&Client>,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Result<Arc<Caller>, Box<Response>> {
+    if uri.query().is_some_and(|query| query.contains("access_token=")) {
+        return Err(Box::new(status::of_code(
+            app,
+            protocol::ErrorCode::ValidationError,
+            StatusCode::BAD_REQUEST.as_u16(),
+            "a token in the address would be logged on its way",
+            Some("send it as Authorization: Bearer TOKEN"),
+        )));
+    }
+    let unauthorized = |reason: &str| Box::new(status::unauthorized(app, reason));
+    let token = bearer(headers).map_err(unauthorized)?;
+    let certificate = client.and_then(|client| client.names.as_ref());
+    match app.verifier.verify_both(token, certificate, app.hub.now()).await {
+        Ok(Some(caller)) => Ok(caller),
+        Ok(None) => match &app.web.open {
+            Some(caller) => Ok(Arc::clone(caller)),
+            None => Err(unauthorized("this request carries no token")),
+        },
+        Err(error) => {
+            slow_down(app, client.and_then(|client| client.peer)).await;
+            Err(unauthorized(&error.to_string()))
+        }
+    }
 }
 
 /// Whoever got many tokens wrong waits for the next refusal.

@@ -11,7 +11,7 @@ use crate::status;
 /// The protected-resource metadata; there is none without an outside issuer.
 pub(crate) async fn resource_metadata(State(app): State<App>) -> Response {
     if app.web.authorization_servers.is_empty() {
-        return status::no_such_route(State(app)).await;
+        return status::no_such_route(&app);
     }
     Json(serde_json::json!({
         "resource": format!("{}/mcp", app.web.public_url),

@@ -2,5 +2,5 @@
 mod bearer;
 mod metadata;
 
-pub(crate) use bearer::{require_caller, with_caller};
+pub(crate) use bearer::{caller, require_caller};
 pub(crate) use metadata::resource_metadata;

@@ -26,16 +26,14 @@ pub(crate) async fn admit<F>(
 where
     F: Future<Output = Response>,
 {
-    // Whoever comes without a token through an open listener is nobody in particular.
-    let is_somebody = app.web.open.as_ref().is_none_or(|open| !Arc::ptr_eq(open, caller));
-    let client = Client::of(&request).filter(|client| is_somebody && client.peer.is_some());
-    if client.is_some_and(|client| !client.holder.count_for(caller, &app.shares)) {
-        return too_many(app, Kind::Connection, request.version());
+    let version = request.version();
+    if let Some(refusal) = too_many_connections(app, caller, Client::of(&request), version) {
+        return refusal;
     }
-    let share = if is_somebody && wants_stream(&request) {
+    let share = if is_somebody(app, caller) && wants_stream(&request) {
         match app.shares.take(Kind::Stream, caller) {
             Some(share) => Some(share),
-            None => return too_many(app, Kind::Stream, request.version()),
+            None => return too_many(app, Kind::Stream, version),
         }
     } else {
         None
@@ -51,6 +49,23 @@ where
         }),
         _ => response,
     }
+}
+
+/// Whoever comes without a token through an open listener is nobody in particular.
+fn is_somebody(app: &App, caller: &Arc<Caller>) -> bool {
+    app.web.open.as_ref().is_none_or(|open| !Arc::ptr_eq(open, caller))
+}
+
+/// Counts a request's connection for its caller; the answer when that is one too many.
+pub(crate) fn too_many_connections(
+    app: &App,
+    caller: &Arc<Caller>,
+    client: Option<&Client>,
+    version: Version,
+) -> Option<Response> {
+    let client = client.filter(|client| client.peer.is_some() && is_somebody(app, caller))?;
+    let refusal = || too_many(app, Kind::Connection, version);
+    (!client.holder.count_for(caller, &app.shares)).then(refusal)
 }
 
 /// Whether the answer to a request is a stream that stays open: MCP's of either era. A call that only
@@ -83,9 +98,11 @@ where
     let too_slow = TooSlow::default();
     let request = request.map(|body| axum::body::Body::new(Paced::new(body, too_slow.clone())));
     let response = next(request).await;
-    if !too_slow.is_so() {
-        return response;
-    }
+    if too_slow.is_so() { came_too_slowly(app, version) } else { response }
+}
+
+/// The answer to a body that was not waited for any longer.
+pub(crate) fn came_too_slowly(app: &App, version: Version) -> Response {
     let message = format!(
         "the request's body came more slowly than {} bytes a second, or took longer than {} s",
         limits::UPLOAD_BYTES_PER_SECOND_MIN,

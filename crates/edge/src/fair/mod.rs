@@ -4,6 +4,7 @@ mod admit;
 mod pace;
 mod shares;
 
-pub(crate) use admit::{admit, paced};
+pub(crate) use admit::{admit, came_too_slowly, paced, too_many_connections};
+pub(crate) use pace::{Unread, read};
 pub use shares::Fairness;
 pub(crate) use shares::{Holder, Shares};

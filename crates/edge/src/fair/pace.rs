@@ -22,10 +22,9 @@ impl TooSlow {
     }
 }
 
-/// A body that ends in an error when it comes too slowly.
-pub(super) struct Paced {
-    body: axum::body::Body,
-    too_slow: TooSlow,
+/// How far a body has come, and by when more of it must.
+#[derive(Default)]
+struct Pace {
     bytes: u64,
     // Most bodies are there with their headers; only one that is waited for is timed.
     waiting: Option<Waiting>,
@@ -36,9 +35,23 @@ struct Waiting {
     alarm: Pin<Box<Sleep>>,
 }
 
-impl Paced {
-    pub(super) fn new(body: axum::body::Body, too_slow: TooSlow) -> Self {
-        Self { body, too_slow, bytes: 0, waiting: None }
+impl Pace {
+    fn came(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+    }
+
+    /// Ready once the body should have come further than it has.
+    fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let due = due(self.bytes);
+        let waiting = self.waiting.get_or_insert_with(|| {
+            let since = Instant::now();
+            Waiting { since, alarm: Box::pin(tokio::time::sleep_until(since + due)) }
+        });
+        let deadline = waiting.since + due;
+        if waiting.alarm.deadline() != deadline {
+            waiting.alarm.as_mut().reset(deadline);
+        }
+        waiting.alarm.as_mut().poll(context)
     }
 }
 
@@ -47,6 +60,55 @@ fn due(bytes: u64) -> Duration {
     let sent =
         Duration::from_millis(bytes.saturating_mul(1_000) / limits::UPLOAD_BYTES_PER_SECOND_MIN);
     limits::UPLOAD_GRACE.saturating_add(sent).min(limits::UPLOAD_TIMEOUT)
+}
+
+/// Why a body was not read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    TooLarge,
+    TooSlow,
+    /// Whoever sent it has gone away.
+    Broken,
+}
+
+/// A whole body, unless it is too large or comes too slowly.
+pub(crate) async fn read<B>(body: B, bytes_max: usize) -> Result<Vec<u8>, Unread>
+where
+    B: Body<Data = Bytes>,
+{
+    // What is only announced takes no room.
+    if body.size_hint().lower() > u64::try_from(bytes_max).unwrap_or(u64::MAX) {
+        return Err(Unread::TooLarge);
+    }
+    let (mut body, mut pace) = (std::pin::pin!(body), Pace::default());
+    let mut whole = Vec::new();
+    loop {
+        let frame = std::future::poll_fn(|context| match body.as_mut().poll_frame(context) {
+            Poll::Ready(frame) => Poll::Ready(Ok(frame)),
+            Poll::Pending => pace.poll_late(context).map(|()| Err(Unread::TooSlow)),
+        });
+        let Some(frame) = frame.await? else { return Ok(whole) };
+        // Trailers say nothing here.
+        let Ok(bytes) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
+        if whole.len() + bytes.len() > bytes_max {
+            return Err(Unread::TooLarge);
+        }
+        pace.came(bytes.len());
+        whole.extend_from_slice(&bytes);
+    }
+}
+
+/// A body that ends in an error when it comes too slowly.
+pub(super) struct Paced {
+    body: axum::body::Body,
+    too_slow: TooSlow,
+    pace: Pace,
+}
+
+impl Paced {
+    pub(super) fn new(body: axum::body::Body, too_slow: TooSlow) -> Self {
+        Self { body, too_slow, pace: Pace::default() }
+    }
 }
 
 impl Body for Paced {
@@ -59,23 +121,11 @@ impl Body for Paced {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
             if let Some(Ok(frame)) = &frame {
-                let length = frame.data_ref().map_or(0, Bytes::len);
-                self.bytes = self.bytes.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
+                self.pace.came(frame.data_ref().map_or(0, Bytes::len));
             }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        let due = due(self.bytes);
-        let waiting = self.waiting.get_or_insert_with(|| {
-            let since = Instant::now();
-            Waiting { since, alarm: Box::pin(tokio::time::sleep_until(since + due)) }
-        });
-        let deadline = waiting.since + due;
-        if waiting.alarm.deadline() != deadline {
-            waiting.alarm.as_mut().reset(deadline);
-        }
-        if waiting.alarm.as_mut().poll(context).is_pending() {
-            return Poll::Pending;
-        }
+        std::task::ready!(self.pace.poll_late(context));
         self.too_slow.0.store(true, Ordering::Relaxed);
         Poll::Ready(Some(Err("the body came too slowly".into())))
     }
@@ -111,6 +161,9 @@ mod tests {
         let paced = Paced::new(body(pieces, bytes, pause), too_slow.clone());
         let arrived = paced.collect().await.is_ok();
         assert_eq!(arrived, !too_slow.is_so());
+        let whole = read(body(pieces, bytes, pause), limits::BODY_BYTES_MAX).await;
+        let length = whole.map(|whole| whole.len());
+        assert_eq!(length, if arrived { Ok(pieces * bytes) } else { Err(Unread::TooSlow) });
         arrived
     }
 
@@ -121,5 +174,14 @@ mod tests {
         assert!(!arrives(1, 1, 5_100).await, "nothing comes");
         assert!(!arrives(100, 512, 1_000).await, "half as fast as it must be");
         assert!(!arrives(40, 20 * 1_024, 1_000).await, "fast enough, but without end");
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_too_large_is_not_read_to_its_end() {
+        let whole = read(body(4, 5, Duration::ZERO), 20).await;
+        assert_eq!(whole.map(|whole| whole.len()), Ok(20));
+        assert_eq!(read(body(4, 5, Duration::ZERO), 19).await, Err(Unread::TooLarge));
+        let announced = axum::body::Body::from("x".repeat(20));
+        assert_eq!(read(announced, 19).await, Err(Unread::TooLarge));
     }
 }

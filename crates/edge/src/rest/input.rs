@@ -1,40 +1,49 @@
 //! An operation's input from a path, a query and a body.
 
-use axum::extract::RawPathParams;
 use hub::{Entry, Error, Input, Method};
 use memchr::memmem;
+use serde::Serialize;
 use serde_json::{Map, Value};
+
+/// The fields of an operation that stand in its path.
+pub(super) type Fields<'a> = Vec<(&'a str, Value)>;
 
 /// Puts path, query and body together into one JSON object.
 pub(super) fn assemble(
     entry: &Entry,
-    params: &RawPathParams,
+    fields: Fields<'_>,
     query: &str,
     body: Vec<u8>,
 ) -> Result<Input, Error> {
-    let mut fields = Map::new();
-    for (name, value) in params {
-        fields.insert(name.to_owned(), Value::String(value.to_owned()));
-    }
+    let blank = body.iter().all(u8::is_ascii_whitespace);
+    let map = |fields: Fields<'_>| {
+        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>()
+    };
     if matches!(entry.route.method, Method::Get | Method::Delete) {
+        let mut fields = map(fields);
         read_query(entry, query, &mut fields)?;
-    } else if !query.is_empty() {
+        if blank {
+            return Ok(Input::Map(fields));
+        }
+        let fields: Fields<'_> =
+            fields.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        return Ok(splice(fields, body));
+    }
+    if !query.is_empty() {
         return Err(Error::Invalid {
             field: String::new(),
             message: "this operation takes its input as a JSON body".to_owned(),
             hint: Some("move the query's parameters into the body".to_owned()),
         });
     }
-    let blank = body.iter().all(u8::is_ascii_whitespace);
-    match (blank, fields.is_empty()) {
-        (true, _) => Ok(Input::Map(fields)),
-        (false, true) => Ok(Input::Bytes(body)),
-        (false, false) => Ok(splice(&fields, body)),
-    }
+    Ok(if blank { Input::Map(map(fields)) } else { splice(fields, body) })
 }
 
-/// The path's fields in front of the body's. A body that names one of them too must agree.
-fn splice(fields: &Map<String, Value>, body: Vec<u8>) -> Input {
+/// Names and values are short; text grows where they are not.
+const ROOM_FOR_EACH: usize = 64;
+
+/// The fields of path and query in front of the body's. A body that names one of them too must agree.
+fn splice(fields: Fields<'_>, body: Vec<u8>) -> Input {
     let start = body.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
     let rest = body.get(start + 1..).unwrap_or_default();
     if body.get(start) != Some(&b'{') {
@@ -45,8 +54,13 @@ fn splice(fields: &Map<String, Value>, body: Vec<u8>) -> Input {
     if missing.is_empty() {
         return Input::Bytes(body);
     }
-    let mut text = serde_json::to_vec(&missing).expect("a JSON object prints as JSON");
-    text.pop();
+    let mut text = Vec::with_capacity(body.len() + ROOM_FOR_EACH * missing.len());
+    for (name, value) in missing {
+        text.push(if text.is_empty() { b'{' } else { b',' });
+        print(&mut text, name);
+        text.push(b':');
+        print(&mut text, &value);
+    }
     let is_empty = rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'}');
     if !is_empty {
         text.push(b',');
@@ -55,16 +69,19 @@ fn splice(fields: &Map<String, Value>, body: Vec<u8>) -> Input {
     Input::Bytes(text)
 }
 
-/// The fields of the path that the body does not give alike. The body itself stays as it was sent: only
-/// the door may read it, or its doubled keys would be lost on the way.
-fn left_out(fields: &Map<String, Value>, body: &[u8]) -> Map<String, Value> {
-    let mut missing = fields.clone();
-    if fields.keys().any(|name| memmem::find(body, name.as_bytes()).is_some())
+fn print(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    serde_json::to_writer(text, value).expect("JSON prints as JSON, and a list of bytes takes it");
+}
+
+/// The fields that the body does not give alike. The body itself stays as it was sent: only the door
+/// may read it, or its doubled keys would be lost on the way.
+fn left_out<'a>(mut fields: Fields<'a>, body: &[u8]) -> Fields<'a> {
+    if fields.iter().any(|(name, _)| memmem::find(body, name.as_bytes()).is_some())
         && let Ok(Value::Object(given)) = serde_json::from_slice::<Value>(body)
     {
-        missing.retain(|name, value| given.get(name) != Some(value));
+        fields.retain(|(name, value)| given.get(*name) != Some(value));
     }
-    missing
+    fields
 }
 
 /// Each parameter becomes what the schema says its field is; what does not fit stays text, and the
@@ -141,17 +158,16 @@ mod tests {
 
     #[test]
     fn path_fields_stand_in_front_of_the_body() {
-        let mut fields = Map::new();
-        fields.insert("id".to_owned(), "a\"b".into());
-        assert_eq!(text(splice(&fields, b" {\"x\":1}".to_vec())), r#"{"id":"a\"b","x":1}"#);
-        assert_eq!(text(splice(&fields, b"{ }".to_vec())), r#"{"id":"a\"b" }"#);
+        let fields = || vec![("id", Value::from("a\"b"))];
+        assert_eq!(text(splice(fields(), b" {\"x\":1}".to_vec())), r#"{"id":"a\"b","x":1}"#);
+        assert_eq!(text(splice(fields(), b"{ }".to_vec())), r#"{"id":"a\"b" }"#);
         assert_eq!(
-            text(splice(&fields, br#"{"id":"a\"b","x":1}"#.to_vec())),
+            text(splice(fields(), br#"{"id":"a\"b","x":1}"#.to_vec())),
             r#"{"id":"a\"b","x":1}"#
         );
-        assert_eq!(text(splice(&fields, b"[1]".to_vec())), "[1]");
+        assert_eq!(text(splice(fields(), b"[1]".to_vec())), "[1]");
         // A body that disagrees keeps both, and the door refuses the double.
-        assert_eq!(text(splice(&fields, br#"{"id":"c"}"#.to_vec())), r#"{"id":"a\"b","id":"c"}"#);
+        assert_eq!(text(splice(fields(), br#"{"id":"c"}"#.to_vec())), r#"{"id":"a\"b","id":"c"}"#);
     }
 
     #[test]

@@ -20,6 +20,9 @@ use crate::owner::{self, Reached};
 use crate::paths::{self, Place};
 use crate::{failure, logs, output, reach};
 
+/// How to make a token for an agent.
+const ISSUE: &str = "waystation token issue --agent NAME --for codex|claude";
+
 /// The exit code after the disk failed.
 const DISK_FAILED: u8 = 74;
 
@@ -134,7 +137,16 @@ async fn banner(place: &Place, config: &Config, url: &str, is_open: bool) -> Res
             "  ANYONE ON THIS MACHINE MAY USE THIS HUB: it was started with --no-auth.",
         ));
     }
-    lines.extend(connect_lines(place, config, shown_url, &bold).await?);
+    // Whoever starts a hub is to learn where it is, whatever else is the matter with it.
+    let connect = connect_lines(place, config, shown_url, &bold).await;
+    lines.extend(connect.unwrap_or_else(|error| {
+        vec![
+            String::new(),
+            format!("{} {error}", bold("Agents cannot be connected yet:")),
+            String::new(),
+            format!("Connect an agent later:  {ISSUE}"),
+        ]
+    }));
     lines.push(String::new());
     lines.push("Have them woken, in place of that:  waystation connect codex|claude".to_owned());
     lines.push(String::new());
@@ -155,11 +167,7 @@ async fn connect_lines(
     let listed = client.call("list_tokens", &json!({})).await.map_err(failure::of_client)?;
     let is_first = listed.answer.get("tokens").and_then(Value::as_array).is_none_or(Vec::is_empty);
     if !is_first {
-        return Ok(vec![
-            String::new(),
-            "Connect another agent:  waystation token issue --agent NAME --for codex|claude"
-                .to_owned(),
-        ]);
+        return Ok(vec![String::new(), format!("Connect another agent:  {ISSUE}")]);
     }
     let mut lines = Vec::new();
     for (kind, agent, name) in

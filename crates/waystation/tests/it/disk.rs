@@ -220,3 +220,20 @@ fn a_full_disk_refuses_writes_and_goes_on_reading_until_there_is_room() {
     audit_verifies(&home);
     drop(disk);
 }
+
+#[test]
+fn a_hub_that_starts_on_a_full_disk_says_where_it_is_and_what_is_wrong() {
+    let home = Home::generous();
+    let disk = SmallDisk::mount(&home.data(), 100);
+    disk.fill(40 * 1024 * 1024);
+    let up = home.up();
+    assert!(up.banner.contains("/mcp"), "{}", up.banner);
+    assert!(up.banner.contains("Agents cannot be connected yet"), "{}", up.banner);
+    assert!(up.banner.contains("(STORAGE_FULL)"), "{}", up.banner);
+    assert!(up.banner.contains("waystation token issue"), "{}", up.banner);
+    disk.free();
+    let client = up.client(&home.token("author", "worker"));
+    client.open(&[]);
+    assert_eq!(up.stop(), 0);
+    drop(disk);
+}

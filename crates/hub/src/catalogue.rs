@@ -234,17 +234,12 @@ async fn admitted(
     let cancelled = call.cancelled.clone();
     let must_end = entry.is_brief && entry.effect != Effect::Read;
     let work = Unbroken::new((entry.run)(call, text), must_end.then(|| Arc::clone(&hub)));
-    let work = async {
-        let seconds = limits::REQUEST_TIMEOUT.as_secs();
-        let worked = tokio::time::timeout(limits::REQUEST_TIMEOUT, work).await;
-        worked.unwrap_or(Err(Error::Timeout { seconds }))
-    };
-    if entry.is_brief {
-        return work.await;
-    }
+    let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, work);
     tokio::select! {
         biased;
-        result = work => result,
+        result = work => result.unwrap_or(Err(Error::Timeout {
+            seconds: limits::REQUEST_TIMEOUT.as_secs(),
+        })),
         () = cancelled.cancelled() => Err(Error::Cancelled),
     }
 }

@@ -148,7 +148,6 @@ mod tests {
         assert_eq!(name(Method::POST, "/v1/wakes/claim").as_deref(), Some("claim_wakes"));
         assert_eq!(name(Method::HEAD, "/v1/threads").as_deref(), Some("list_threads"));
         assert_eq!(name(Method::GET, "/v1/threads/"), None);
-        assert_eq!(name(Method::GET, "/v1/threads//messages"), None);
         assert_eq!(name(Method::GET, "/livez"), None);
         let catalogue = hub::catalogue();
         match table.find(&catalogue, &Method::PATCH, "/v1/threads") {

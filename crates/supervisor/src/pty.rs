@@ -118,6 +118,11 @@ impl Pty {
             .is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
     }
 
+    /// Whether keys wait in the kernel until the program reads them.
+    pub fn has_unread_keys(&self) -> bool {
+        self.slave().is_ok_and(|slave| rustix::io::ioctl_fionread(slave).is_ok_and(|n| n > 0))
+    }
+
     fn slave(&self) -> io::Result<BorrowedFd<'_>> {
         let closed = || io::Error::new(io::ErrorKind::BrokenPipe, "the terminal is closed");
         self.slave.as_ref().map(AsFd::as_fd).ok_or_else(closed)

@@ -1,8 +1,9 @@
 //! What a keeper has handed to its program, on disk: it outlives the keeper.
 //!
-//! Before the first letter `begun ID` is written, before Enter `entering ID`, after it `done ID`. So
-//! whoever finds no more than `begun` of a keeper that is gone knows that nothing was sent: the
-//! letters went with the terminal.
+//! Before the first letter `begun ID` is written, before Enter `entering ID`, and `done ID` once the
+//! program has taken it. So whoever finds no more than `begun` of a keeper that is gone knows that
+//! nothing was sent: the letters went with the terminal. An Enter that nobody had read goes with it
+//! too, so having pressed it proves nothing.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -20,9 +21,9 @@ const NAME: &str = "wakes";
 pub enum Typed {
     /// Some of it was typed.
     Begun,
-    /// All of it was typed, and Enter was about to be pressed.
+    /// All of it was typed, and Enter was about to be pressed, or waits to be read.
     Entering,
-    /// All of it was sent.
+    /// The program has taken all of it.
     Done,
 }
 

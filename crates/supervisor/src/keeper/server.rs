@@ -21,7 +21,7 @@ use super::program::Plan;
 use super::records::Records;
 use super::stream::Stream;
 use super::terminal::{Read, Terminal};
-use super::typing::Typing;
+use super::typing::{Entered, Typing};
 use crate::clock;
 use crate::human::Tracker;
 use crate::limits::{
@@ -106,6 +106,7 @@ pub struct Keeper {
     next_peer: u64,
     tracker: Tracker,
     typing: Option<Typing>,
+    entered: Option<Entered>,
     records: Records,
     turns: Vec<String>,
     awaited: Vec<Awaited>,
@@ -146,6 +147,7 @@ impl Keeper {
             next_peer: 0,
             tracker: Tracker::default(),
             typing: None,
+            entered: None,
             turns: Vec::new(),
             awaited: Vec::new(),
             said: Vec::new(),
@@ -205,7 +207,11 @@ impl Keeper {
         };
         if self.typing.is_some() || restless || self.ended_at.is_some() {
             TICK_BUSY
-        } else if recent || self.facts_are_old || self.ending.is_some() || !self.awaited.is_empty()
+        } else if recent
+            || self.facts_are_old
+            || self.entered.is_some()
+            || self.ending.is_some()
+            || !self.awaited.is_empty()
         {
             TICK_AWAKE
         } else {

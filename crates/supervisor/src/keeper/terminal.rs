@@ -172,6 +172,11 @@ impl Terminal {
         self.keys.len()
     }
 
+    /// Whether keys were sent that the program has not read.
+    pub(super) fn has_unread_keys(&self) -> bool {
+        self.waiting_keys() > 0 || self.pty.has_unread_keys()
+    }
+
     /// Says that there will be no more keys.
     pub(super) fn end_keys(&mut self, ended_a_line: bool) {
         const END_OF_FILE: u8 = 4;

@@ -1,5 +1,5 @@
-//! Typing a notice: the text, a pause until it was echoed, and one Enter. What humans type meanwhile
-//! waits, so that nothing comes between.
+//! Typing a notice: the text, a pause until it was echoed, and one Enter, which the program must take.
+//! What humans type before Enter waits, so that nothing comes between.
 
 use std::time::Instant;
 
@@ -14,6 +14,24 @@ pub(super) struct Typing {
     /// What humans typed meanwhile.
     pub(super) held: Vec<u8>,
     began: Instant,
+}
+
+/// A notice whose Enter was pressed. Keys that nobody has read yet are lost with the terminal.
+pub(super) struct Entered {
+    pub(super) wake_id: String,
+    /// Those who wait for it.
+    pub(super) peers: Vec<u64>,
+    pub(super) since: Instant,
+}
+
+impl Entered {
+    /// Whether the program has taken it: it has read every key, and answered on its screen unless it
+    /// is one that shows nothing.
+    pub(super) fn is_taken(&self, terminal: &Terminal, now: Instant) -> bool {
+        let passed = now.saturating_duration_since(self.since);
+        !terminal.has_unread_keys()
+            && (terminal.has_printed_since(self.since) || passed >= ECHO_PATIENCE)
+    }
 }
 
 /// How it goes on.

@@ -131,9 +131,14 @@ impl Keeper {
         if !is_typeable(&notice.typed) || !notice.typed.contains(&notice.wake_id) {
             return Some(Answer::Wrong("this is no notice".to_owned()));
         }
-        if let Some(typing) = &mut self.typing {
-            if typing.wake_id == notice.wake_id {
-                typing.peers.push(id);
+        let under_way = match (&mut self.typing, &mut self.entered) {
+            (Some(typing), _) => Some((&typing.wake_id, &mut typing.peers)),
+            (None, Some(entered)) => Some((&entered.wake_id, &mut entered.peers)),
+            (None, None) => None,
+        };
+        if let Some((wake_id, peers)) = under_way {
+            if *wake_id == notice.wake_id {
+                peers.push(id);
                 return None;
             }
             return Some(Answer::Refused(Refusal::TurnRunning));

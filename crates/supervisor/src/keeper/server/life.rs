@@ -11,7 +11,7 @@ use super::super::protocol::Answer;
 use super::super::records::Typed;
 use super::super::stream::Stream;
 use super::super::terminal::Terminal;
-use super::super::typing::Next;
+use super::super::typing::{Entered, Next, Typing};
 use super::{Body, Ending, Keeper, News};
 use crate::limits::{END_PATIENCE, FAREWELL_PATIENCE, FIRST_WATCHER_PATIENCE, LAST_WORDS_PATIENCE};
 use crate::pty::{self, Change};
@@ -83,13 +83,17 @@ impl Keeper {
     fn program_ended(&mut self, code: i32, now: Instant) {
         self.standing = Standing::Ended(code);
         self.ended_at = Some(now);
+        if let Some(entered) = self.entered.take() {
+            // One that ends when it is told something has been told.
+            let has_read = matches!(&self.body, Body::Terminal(it) if !it.has_unread_keys());
+            let answer = if has_read { self.taken(&entered.wake_id) } else { ended() };
+            self.answer_all(entered.peers, &answer);
+        }
         if let Body::Terminal(terminal) = &mut self.body {
             terminal.has_ended();
         }
         if let Some(typing) = self.typing.take() {
-            for peer in typing.peers {
-                self.answer(peer, &Answer::Unsure("the program ended".to_owned()));
-            }
+            self.answer_all(typing.peers, &ended());
         }
     }
 
@@ -162,35 +166,46 @@ impl Keeper {
         }
     }
 
-    /// Presses Enter when it is time, and lets go of what humans typed meanwhile.
+    /// Presses Enter when it is time, and lets go of what humans typed meanwhile; says so when the
+    /// program has taken it.
     fn type_on(&mut self, now: Instant) {
-        let (Some(typing), Body::Terminal(terminal)) = (&self.typing, &mut self.body) else {
-            return;
-        };
+        let Body::Terminal(terminal) = &mut self.body else { return };
+        if let Some(entered) = self.entered.take_if(|entered| entered.is_taken(terminal, now)) {
+            let answer = self.taken(&entered.wake_id);
+            return self.answer_all(entered.peers, &answer);
+        }
+        let Some(typing) = &self.typing else { return };
         let next = typing.next(terminal, now);
         if next == Next::Wait {
             return;
         }
-        let Some(typing) = self.typing.take() else { return };
-        let answer = if next == Next::Enter {
-            let written = self.records.write(&typing.wake_id, Typed::Entering);
-            let sent = written.and_then(|()| {
-                terminal.type_keys(b"\r");
-                self.records.write(&typing.wake_id, Typed::Done)
-            });
-            match sent {
-                Ok(()) => Answer::Done,
-                Err(error) => Answer::Unsure(error.to_string()),
-            }
-        } else {
+        let Some(Typing { wake_id, peers, held, .. }) = self.typing.take() else { return };
+        if next == Next::GiveUp {
             // The line is not empty now, and no human knows why: nothing more is typed into it.
             self.tracker.suspect();
-            Answer::Unsure("a dialog opened before Enter".to_owned())
-        };
-        for peer in typing.peers {
-            self.answer(peer, &answer);
+            let answer = Answer::Unsure("a dialog opened before Enter".to_owned());
+            self.answer_all(peers, &answer);
+        } else if let Err(error) = self.records.write(&wake_id, Typed::Entering) {
+            self.answer_all(peers, &Answer::Unsure(error.to_string()));
+        } else {
+            terminal.type_keys(b"\r");
+            self.entered = Some(Entered { wake_id, peers, since: now });
         }
-        self.take_keys(&typing.held, now);
+        self.take_keys(&held, now);
+    }
+
+    /// The program has taken a notice: writes it down before anybody is told.
+    fn taken(&mut self, wake_id: &str) -> Answer {
+        match self.records.write(wake_id, Typed::Done) {
+            Ok(()) => Answer::Done,
+            Err(error) => Answer::Unsure(error.to_string()),
+        }
+    }
+
+    fn answer_all(&mut self, peers: Vec<u64>, answer: &Answer) {
+        for peer in peers {
+            self.answer(peer, answer);
+        }
     }
 
     /// The exit code, once the program has ended, said its last words, and everybody knows.
@@ -223,4 +238,8 @@ impl Keeper {
         let all_read = self.peers.iter().all(|peer| !peer.has_more());
         (all_read || passed >= FAREWELL_PATIENCE).then_some(code)
     }
+}
+
+fn ended() -> Answer {
+    Answer::Unsure("the program ended".to_owned())
 }

@@ -114,6 +114,33 @@ fn a_program_at_work_is_not_typed_at() {
 }
 
 #[test]
+fn a_notice_has_arrived_only_when_the_program_has_taken_its_enter() {
+    let letters = notice("wk_1").len();
+    // It reads and echoes the letters, and Enter only when somebody writes to the pipe.
+    let script = format!(
+        "stty raw -echo; mkfifo pipe; printf '> '; dd bs=1 count={letters} 2>/dev/null
+         cat pipe; dd bs=1 count=1 of=enter 2>/dev/null; printf taken; cat pipe"
+    );
+    let keeper = Keeper::of(&["/bin/sh", "-c", &script]);
+    let mut terminal = keeper.attach();
+    terminal.wait_for("> ");
+    let has_arrived = || keeper.ask(&json!({ "has_arrived": { "wake_id": "wk_1" } }));
+    std::thread::scope(|scope| {
+        let typing = scope.spawn(|| keeper.insist("wk_1"));
+        eventually("Enter was pressed", || {
+            let records = std::fs::read_to_string(keeper.folder.join("wakes")).ok()?;
+            records.contains("entering wk_1").then_some(())
+        });
+        // If the keeper were killed now, the Enter would be lost with the terminal.
+        assert_eq!(has_arrived(), json!({ "unsure": "it was begun" }));
+        std::fs::write(keeper.home.path().join("pipe"), "go on").unwrap();
+        typing.join().unwrap();
+    });
+    assert_eq!(has_arrived(), json!({ "is": true }));
+    assert_eq!(std::fs::read(keeper.home.path().join("enter")).unwrap(), b"\r");
+}
+
+#[test]
 fn another_program_in_front_is_not_typed_at() {
     let keeper = Keeper::of(&SHELL);
     let mut terminal = keeper.attach();

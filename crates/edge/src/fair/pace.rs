@@ -76,7 +76,7 @@ pub(crate) async fn read<B>(body: B, bytes_max: usize) -> Result<Vec<u8>, Unread
 where
     B: Body<Data = Bytes>,
 {
-    // What is only announced takes no room.
+    // Whoever announces too much is told before it is sent.
     if body.size_hint().lower() > u64::try_from(bytes_max).unwrap_or(u64::MAX) {
         return Err(Unread::TooLarge);
     }

@@ -85,26 +85,7 @@ fn names(method: hub::Method) -> &'static str {
 
 /// A part of a path as text; nothing where it is none. A percent sign that begins no code is itself.
 fn decoded(text: &str) -> Option<Cow<'_, str>> {
-    if !text.contains('%') {
-        return Some(Cow::Borrowed(text));
-    }
-    let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
-    let bytes = text.as_bytes();
-    let (mut whole, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while let Some(byte) = bytes.get(at) {
-        let code = digit(bytes.get(at + 1)).zip(digit(bytes.get(at + 2)));
-        match code.map(|(high, low)| u8::try_from(high * 16 + low)) {
-            Some(Ok(code)) if *byte == b'%' => {
-                whole.push(code);
-                at += 3;
-            }
-            _ => {
-                whole.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(whole).ok().map(Cow::Owned)
+    percent_encoding::percent_decode_str(text).decode_utf8().ok()
 }
 
 #[cfg(test)]

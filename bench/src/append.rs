@@ -158,6 +158,15 @@ pub(crate) async fn profile(place: &Place) -> Result<Vec<Row>> {
     Ok(vec![in_file(&bare, &files, "2a"), in_file(&hub, &files, "2b")])
 }
 
+/// Posts over REST alone, for a profiler and for trying something on the running server.
+pub(crate) async fn profile_rest(place: &Place) -> Result<Vec<Row>> {
+    let mut rest = Rounds::default();
+    for _ in 0..place.rounds {
+        rest.push("REST post, 64 connections", over_rest(place).await?);
+    }
+    Ok(Vec::new())
+}
+
 fn in_file(ours: &Rounds, files: &Rounds, number: &'static str) -> Row {
     Row {
         number,

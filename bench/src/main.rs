@@ -100,6 +100,8 @@ enum What {
     TerminalChild,
     /// No row: the store alone with sixty-four clients, for a profiler.
     Profile,
+    /// No row: posts over REST alone, for a profiler.
+    Rest,
     /// No row: the server that row 4 is compared with.
     DoNothing,
 }
@@ -173,6 +175,7 @@ async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
                 Vec::new()
             }
             What::Profile => append::profile(place).await?,
+            What::Rest => append::profile_rest(place).await?,
             What::TerminalChild => bail!("this program has a terminal to itself"),
             What::DoNothing => {
                 do_nothing::serve(port.context("--port is missing")?).await?;

@@ -217,6 +217,7 @@ impl Identity {
             response: &response.0,
             salt: &self.salt,
             detail,
+            detail_commitment: detail.map(|text| Commitment::detail(&self.salt, text).0),
         }
     }
 }

@@ -72,6 +72,7 @@ fn an_entry_that_commits_late_is_not_left_out() {
             response: b"",
             salt: b"",
             detail: None,
+            detail_commitment: None,
         };
         tx.insert_audit(&entry)
     };

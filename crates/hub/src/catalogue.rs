@@ -197,23 +197,21 @@ impl Catalogue {
             let response = Commitment::response(&identity.salt, &answer);
             let entry =
                 OwnedEntry { call: identity, action: entry.name, outcome, request, response };
-            // A full queue makes the caller wait: an unaudited read must not get ahead.
-            if hub.audit_reads.send(entry).await.is_err() {
-                return Err(Error::Stopping);
-            }
+            hub.audit_reads.add(entry).await?;
         }
         result
     }
 }
 
 /// A change that went well has left its entry already, and floods must not fill the trail. While the
-/// store is out of reach there is nothing to enter a refusal in.
+/// store is out of reach or full there is nothing to enter a refusal in: those who try again and again
+/// would only keep readers from what waits to be entered.
 fn worth_an_entry(entry: &Entry, result: &Result<Box<dyn Answer>>) -> bool {
     match result {
         Ok(_) => entry.effect == Effect::Read,
         Err(error) => {
             !matches!(error, Error::RateLimited { .. } | Error::Overloaded)
-                && error.code() != ErrorCode::Unavailable
+                && !matches!(error.code(), ErrorCode::Unavailable | ErrorCode::StorageFull)
         }
     }
 }

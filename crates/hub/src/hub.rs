@@ -8,11 +8,11 @@ use connector_api::session::SharedKeeper;
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
 use store::{ContainmentIndex, MemoryIndex, SearchIndex, Store, StoreError};
-use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::audit::{Commitment, OwnedEntry, SealKey, Sealer};
+use crate::audit::{Commitment, EntryQueue, SealKey, Sealer};
 use crate::call::{Call, Identity, Trace};
 use crate::clock::{Clock, Entropy, fresh_uid};
 use crate::duties::{self, Duties};
@@ -141,7 +141,7 @@ pub struct Hub {
     pub(crate) places: Semaphore,
     pub(crate) waiting: AtomicUsize,
     pub(crate) quotas: Quotas,
-    pub(crate) audit_reads: mpsc::Sender<OwnedEntry>,
+    pub(crate) audit_reads: EntryQueue,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
@@ -153,7 +153,7 @@ impl Hub {
         let Parts { seal_key, search, containment, memory, links, model, keeper, .. } = parts;
         let memory = Memory::new(memory, links.vault.token_key());
         let sessions = Sessions::new(keeper, &links.vault.session_key());
-        let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
+        let (audit_reads, entries) = EntryQueue::new(limits::AUDIT_READS_QUEUE_MAX);
         let (live, audit_bell) = (Arc::<Live>::default(), Arc::<Notify>::default());
         let metrics = Arc::<Metrics>::default();
         let intake = Intake {

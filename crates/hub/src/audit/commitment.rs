@@ -39,16 +39,6 @@ impl Commitment {
     }
 }
 
-/// An entry that owns its text, on its way to the trail outside the request's path.
-#[derive(Clone, Debug)]
-pub(crate) struct OwnedEntry {
-    pub(crate) call: std::sync::Arc<crate::call::Identity>,
-    pub(crate) action: &'static str,
-    pub(crate) outcome: &'static str,
-    pub(crate) request: Commitment,
-    pub(crate) response: Commitment,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

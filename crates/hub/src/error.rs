@@ -186,7 +186,9 @@ pub enum Error {
     #[error("the hub has too much to do right now; try again shortly")]
     Overloaded,
     /// What was asked cannot be entered in the audit trail now, so it is not answered.
-    #[error("this cannot be answered now: too much waits to be entered in the audit trail, since {0}")]
+    #[error(
+        "this cannot be answered now: too much waits to be entered in the audit trail, since {0}"
+    )]
     Unaudited(Delay),
     /// The hub is stopping.
     #[error("the hub is stopping; try again when it is back")]

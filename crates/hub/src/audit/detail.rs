@@ -25,11 +25,7 @@ pub(super) enum DetailState {
 
 impl DetailState {
     /// Of a detail, as it is found beside its commitment and their salt.
-    pub(super) fn of(
-        detail: Option<&str>,
-        commitment: Option<&[u8]>,
-        salt: Option<&[u8]>,
-    ) -> Self {
+    pub(super) fn of(detail: Option<&str>, commitment: Option<&[u8]>, salt: Option<&[u8]>) -> Self {
         match (detail, commitment) {
             (None, None) => Self::Absent,
             (None, Some(_)) => Self::Erased,

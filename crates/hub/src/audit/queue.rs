@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::commitment::Commitment;
+use super::object::Asked;
 use crate::call::Identity;
 use crate::error::{Error, Result};
 
@@ -19,6 +20,7 @@ use crate::error::{Error, Result};
 pub(crate) struct OwnedEntry {
     pub(crate) call: Arc<Identity>,
     pub(crate) action: &'static str,
+    pub(crate) asked: Asked,
     pub(crate) outcome: &'static str,
     pub(crate) request: Commitment,
     pub(crate) response: Commitment,
@@ -125,6 +127,7 @@ mod tests {
         OwnedEntry {
             call: Arc::new(identity),
             action: "get_thread",
+            asked: Asked::default(),
             outcome: "ok",
             request: nothing,
             response: nothing,

@@ -10,6 +10,7 @@ use store::{LinkRow, NewLink, Tx};
 
 use super::rules;
 use super::take::{self, Taken};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -63,6 +64,10 @@ impl Operation for AddMessages {
     const EFFECT: Effect = Effect::Set;
     const TOOLSET: &'static str = "admin";
     type Output = AddMessagesOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.source)
+    }
 
     async fn run(self, call: &Call) -> Result<AddMessagesOutput> {
         rules::source_name("source", &self.source)?;

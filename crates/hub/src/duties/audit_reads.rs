@@ -49,10 +49,11 @@ async fn enter(
             .write(move |tx| {
                 for entry in work.iter() {
                     let commitments = (&entry.request, &entry.response);
-                    let detail = with_trace(None, entry.call.trace.as_ref());
+                    let detail = entry.asked.detail();
+                    let detail = with_trace(detail.as_deref(), entry.call.trace.as_ref());
                     tx.insert_audit(&entry.call.entry(
                         entry.action,
-                        "",
+                        entry.asked.object(),
                         entry.outcome,
                         commitments,
                         detail.as_deref(),

@@ -11,6 +11,7 @@ crate::on_both! {
     a_token_is_refused_when_a_field_is_wrong
     a_token_is_revoked_once_and_stays_so
     the_trail_tells_changes_reads_and_refusals
+    the_trail_names_what_was_read_and_what_was_refused
 }
 
 async fn a_token_has_its_defaults_and_is_listed_without_itself(on: On) {
@@ -112,5 +113,78 @@ async fn the_trail_tells_changes_reads_and_refusals(on: On) {
     let after = json!({ "after": trail["entries"][0]["id"], "limit": 1 });
     let page = hub.ok(&operator(), "read_audit", after).await;
     assert_eq!(page["entries"][0]["id"], trail["entries"][1]["id"]);
+    hub.stop().await;
+}
+
+/// What the trail says of an agent's calls: the operation, what it was about, how it ended.
+async fn told(hub: &TestHub, agent: &str) -> Vec<[String; 3]> {
+    let trail = hub.ok(&operator(), "read_audit", json!({ "limit": 200 })).await;
+    let entries = trail["entries"].as_array().unwrap().iter();
+    let of_agent = entries.filter(|entry| entry["agent_id"] == agent);
+    let text = |entry: &Value, key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+    of_agent.map(|entry| ["operation", "object", "outcome"].map(|key| text(entry, key))).collect()
+}
+
+async fn the_trail_names_what_was_read_and_what_was_refused(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let message = post(&hub, &worker("author"), &thread, "hello").await;
+    let message = message["message_id"].as_str().unwrap();
+    let reader = worker("reviewer");
+    let about = json!({ "thread_id": thread });
+    for (operation, input) in [
+        ("get_thread", about.clone()),
+        ("read_messages", about.clone()),
+        ("wait_for_messages", json!({ "thread_id": thread, "timeout_ms": 0 })),
+        ("summarize_thread", about.clone()),
+        ("search_messages", json!({ "thread_id": thread, "query": "hello" })),
+        ("get_message", json!({ "thread_id": thread, "message_id": message })),
+        ("list_threads", json!({})),
+    ] {
+        hub.ok(&reader, operation, input).await;
+    }
+    let outsider = worker("outsider");
+    let token = "eyJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl";
+    for (operation, input) in [
+        ("get_thread", about.clone()),
+        ("post_message", json!({ "thread_id": thread, "body": "x" })),
+        ("get_thread", json!({ "thread_id": "a very private\nbody \u{0}\u{202e}" })),
+        ("get_thread", json!({ "thread_id": "x".repeat(100_000) })),
+        ("get_thread", json!({ "thread": thread })),
+        ("revoke_token", json!({ "jti": token })),
+    ] {
+        hub.call(&outsider, operation, input).await.unwrap_err();
+    }
+    let admin = caller_in("wk_mobile_core", "admin", Role::Operator);
+    hub.call(&admin, "revoke_token", json!({ "jti": token })).await.unwrap_err();
+    let hub = hub.restart().await;
+    let line = |operation: &str, object: &str, outcome: &str| {
+        [operation, object, outcome].map(str::to_owned)
+    };
+    assert_eq!(
+        told(&hub, "reviewer").await,
+        [
+            line("get_thread", &thread, "ok"),
+            line("read_messages", &thread, "ok"),
+            line("wait_for_messages", &thread, "ok"),
+            line("summarize_thread", &thread, "ok"),
+            line("search_messages", &thread, "ok"),
+            line("get_message", &format!("{thread}/{message}"), "ok"),
+            line("list_threads", "", "ok"),
+        ]
+    );
+    assert_eq!(
+        told(&hub, "outsider").await,
+        [
+            line("get_thread", &thread, "FORBIDDEN"),
+            line("post_message", &thread, "FORBIDDEN"),
+            // What is no name of anything may be anything else.
+            line("get_thread", "", "NOT_FOUND"),
+            line("get_thread", "", "NOT_FOUND"),
+            line("get_thread", "", "VALIDATION_ERROR"),
+            line("revoke_token", "", "FORBIDDEN"),
+        ]
+    );
+    assert_eq!(told(&hub, "admin").await, [line("revoke_token", "", "NOT_FOUND")]);
     hub.stop().await;
 }

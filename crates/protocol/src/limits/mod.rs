@@ -205,6 +205,8 @@ pub const AUDIT_READS_QUEUE_MAX: usize = 8_192;
 pub const AUDIT_READS_WAIT_MAX: Duration = Duration::from_secs(5);
 /// Reads entered in the audit trail at once.
 pub const AUDIT_READS_BATCH_MAX: usize = 512;
+/// What a chat was called by whoever asked for it, as far as it is looked at for an audit entry.
+pub const AUDIT_CHAT_BYTES_MAX: usize = 1_024;
 /// Between two seals of the audit trail while there is something to seal.
 pub const AUDIT_SEAL_EVERY: Duration = Duration::from_millis(500);
 /// Entries under one seal.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tracing::Instrument;
 
 use crate::audit::{Asked, Commitment, OwnedEntry};
-use crate::call::Call;
+use crate::call::{Call, Identity};
 use crate::chats;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
@@ -189,10 +189,10 @@ impl Catalogue {
             result = result.map_err(Error::of_chats);
         }
         let took = began.elapsed();
-        if worth_an_entry(entry, &result) {
+        if let Some(outcome) = outcome_to_enter(entry, &identity, &result) {
             let answer = result.as_ref().map_or_else(|_| Bytes::new(), |answer| answer.json());
             let response = Commitment::response(&identity.salt, &answer);
-            let (call, action, outcome) = (Arc::clone(&identity), entry.name, outcome(&result));
+            let (call, action) = (Arc::clone(&identity), entry.name);
             let left = OwnedEntry { call, action, asked, outcome, request, response };
             if let Err(error) = hub.audit_reads.add(left).await {
                 result = Err(error);
@@ -217,16 +217,23 @@ fn outcome(result: &Result<Box<dyn Answer>>) -> &'static str {
     result.as_ref().map_or_else(|error| error.code().name(), |_| "ok")
 }
 
-/// A change that went well has left its entry already, and floods must not fill the trail. While the
-/// store is out of reach or full there is nothing to enter a refusal in: those who try again and again
-/// would only keep readers from what waits to be entered.
-fn worth_an_entry(entry: &Entry, result: &Result<Box<dyn Answer>>) -> bool {
+/// What the entry of a call says of its end, where one is still to be made. A change that went well has
+/// left its entry already, and floods must not fill the trail. While the store is out of reach or full
+/// there is nothing to enter a refusal in: those who try again and again would only keep readers from
+/// what waits to be entered.
+fn outcome_to_enter(
+    entry: &Entry,
+    identity: &Identity,
+    result: &Result<Box<dyn Answer>>,
+) -> Option<&'static str> {
     match result {
-        Ok(_) => entry.effect == Effect::Read,
-        Err(error) => {
-            !matches!(error, Error::RateLimited { .. } | Error::Overloaded)
-                && !matches!(error.code(), ErrorCode::Unavailable | ErrorCode::StorageFull)
-        }
+        Ok(_) if entry.effect == Effect::Read => Some("ok"),
+        Ok(_) => identity.was_done_before().then_some("unchanged"),
+        Err(Error::RateLimited { .. } | Error::Overloaded) => None,
+        Err(error) => match error.code() {
+            ErrorCode::Unavailable | ErrorCode::StorageFull => None,
+            code => Some(code.name()),
+        },
     }
 }
 

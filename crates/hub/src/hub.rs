@@ -1,7 +1,7 @@
 //! The hub itself: the store, time, randomness, live readers and quotas behind every operation.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU8, AtomicUsize};
 
 use connector_api::model::SharedModel;
 use connector_api::session::SharedKeeper;
@@ -308,7 +308,8 @@ impl Hub {
         id.copy_from_slice(head);
         salt.copy_from_slice(tail);
         let request_id = RequestId(Uid::new(now, id));
-        let identity = Identity { caller, now, request_id, salt, trace };
+        let work_done = AtomicU8::new(0);
+        let identity = Identity { caller, now, request_id, salt, trace, work_done };
         Call {
             hub: Arc::clone(self),
             identity: Arc::new(identity),

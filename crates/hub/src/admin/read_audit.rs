@@ -46,7 +46,7 @@ pub(super) struct AuditLine {
     /// On what.
     #[serde(skip_serializing_if = "String::is_empty")]
     object: String,
-    /// `ok`, or the error's code.
+    /// `ok`, `unchanged` where it had been done before, or the error's code.
     outcome: String,
     /// In which request.
     #[serde(skip_serializing_if = "Option::is_none")]

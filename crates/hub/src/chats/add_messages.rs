@@ -157,7 +157,7 @@ async fn try_take(call: &Call, request: &Arc<AddMessages>, service: &Arc<str>) -
         if let Some(ImportMark { fingerprint, after: Some(after), .. }) = &request.import {
             let (done, after) = (tx.import_progress(workspace, fingerprint)?, *after);
             if done < after {
-                return Ok(Change::none(Turn::Early { done, after }));
+                return Ok(Change::nothing(Turn::Early { done, after }));
             }
         }
         let link = source(tx, &request.source, &service, &identity)?;

@@ -12,6 +12,7 @@ crate::on_both! {
     a_token_is_revoked_once_and_stays_so
     the_trail_tells_changes_reads_and_refusals
     the_trail_names_what_was_read_and_what_was_refused
+    what_was_done_before_is_entered_as_that_and_an_empty_queue_is_not
 }
 
 async fn a_token_has_its_defaults_and_is_listed_without_itself(on: On) {
@@ -186,5 +187,43 @@ async fn the_trail_names_what_was_read_and_what_was_refused(on: On) {
         ]
     );
     assert_eq!(told(&hub, "admin").await, [line("revoke_token", "", "NOT_FOUND")]);
+    hub.stop().await;
+}
+
+async fn what_was_done_before_is_entered_as_that_and_an_empty_queue_is_not(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let author = worker("author");
+    let again = json!({ "thread_id": thread, "body": "hello", "idempotency_key": "k" });
+    let posted = hub.ok(&author, "post_message", again.clone()).await;
+    for _ in 0..64 {
+        assert_eq!(hub.ok(&author, "post_message", again.clone()).await, posted);
+    }
+    let ack = json!({ "thread_id": thread, "last_read_seq": 1 });
+    for _ in 0..2 {
+        hub.ok(&author, "ack_read", ack.clone()).await;
+    }
+    // Whoever looks for work all day does nothing all day.
+    for _ in 0..3 {
+        hub.ok(&author, "pull_work", json!({ "wait_ms": 0 })).await;
+    }
+    let host = caller_in("wk_mobile_core", "host", Role::Operator);
+    hub.ok(&host, "claim_wakes", json!({ "host": "h", "wait_ms": 0, "restarted": true })).await;
+    let hub = hub.restart().await;
+    let told = told(&hub, "author").await;
+    let line = |operation: &str, object: &str, outcome: &str| {
+        [operation, object, outcome].map(str::to_owned)
+    };
+    let message = posted["message_id"].as_str().unwrap();
+    let mut expected = vec![line("post_message", message, "ok")];
+    expected.push(line("ack_read", &format!("{thread}#1"), "ok"));
+    expected.push(line("ack_read", &thread, "unchanged"));
+    expected.extend((0..64).map(|_| line("post_message", &thread, "unchanged")));
+    let sorted = |mut lines: Vec<[String; 3]>| {
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(told), sorted(expected));
+    assert_eq!(self::told(&hub, "host").await, [[""; 3]; 0]);
     hub.stop().await;
 }

@@ -146,29 +146,34 @@ impl Tx<'_> {
         )
     }
 
-    /// Entries of a workspace after a number, in order.
-    pub fn audit_of_workspace_after(
+    /// Entries of a workspace after a number and up to another, in order.
+    pub fn audit_of_workspace_between(
         &mut self,
         workspace: &str,
-        after_id: i64,
+        (after_id, upto_id): (i64, i64),
         limit: usize,
     ) -> Result<Vec<AuditRow>> {
         self.query(
             "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
                     outcome, request, response, salt, detail, detail_commitment
-             FROM audit WHERE id > ?1 AND workspace = ?2 ORDER BY id LIMIT ?3",
-            &[after_id.into(), workspace.into(), limit_param(limit)],
+             FROM audit WHERE id > ?1 AND id <= ?2 AND workspace = ?3 ORDER BY id LIMIT ?4",
+            &[after_id.into(), upto_id.into(), workspace.into(), limit_param(limit)],
             audit_row,
         )
     }
 
-    /// The newest entries of a workspace, the newest first.
-    pub fn audit_newest(&mut self, workspace: &str, limit: usize) -> Result<Vec<AuditRow>> {
+    /// The newest entries of a workspace up to a number, the newest first.
+    pub fn audit_newest(
+        &mut self,
+        workspace: &str,
+        upto_id: i64,
+        limit: usize,
+    ) -> Result<Vec<AuditRow>> {
         self.query(
             "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
                     outcome, request, response, salt, detail, detail_commitment
-             FROM audit WHERE workspace = ?1 ORDER BY id DESC LIMIT ?2",
-            &[workspace.into(), limit_param(limit)],
+             FROM audit WHERE id <= ?1 AND workspace = ?2 ORDER BY id DESC LIMIT ?3",
+            &[upto_id.into(), workspace.into(), limit_param(limit)],
             audit_row,
         )
     }

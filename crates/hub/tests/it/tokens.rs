@@ -10,6 +10,8 @@ crate::on_both! {
     a_token_has_its_defaults_and_is_listed_without_itself
     a_token_is_refused_when_a_field_is_wrong
     a_token_is_revoked_once_and_stays_so
+    tokens_are_listed_page_by_page_and_those_that_ended_when_asked_for
+    a_token_is_forgotten_some_time_after_its_end_and_a_revocation_not_before
     the_trail_tells_changes_reads_and_refusals
     the_trail_names_what_was_read_and_what_was_refused
     what_was_done_before_is_entered_as_that_and_an_empty_queue_is_not
@@ -34,7 +36,7 @@ async fn a_token_has_its_defaults_and_is_listed_without_itself(on: On) {
     assert_eq!(listed["tokens"].as_array().unwrap().len(), 2);
     assert!(!listed.to_string().contains(issued["token"].as_str().unwrap()));
     hub.clock.advance_ms(60_000);
-    let listed = hub.ok(&operator(), "list_tokens", json!({})).await;
+    let listed = hub.ok(&operator(), "list_tokens", json!({ "all": true })).await;
     let states: Vec<&str> =
         listed["tokens"].as_array().unwrap().iter().map(|t| t["state"].as_str().unwrap()).collect();
     assert!(states.contains(&"expired") && states.contains(&"good"), "{states:?}");
@@ -76,13 +78,93 @@ async fn a_token_is_revoked_once_and_stays_so(on: On) {
     let revoked = hub.ok(&operator(), "revoke_token", jti.clone()).await;
     hub.clock.advance_ms(1_000);
     assert_eq!(hub.ok(&operator(), "revoke_token", jti).await, revoked, "again is the same");
-    let listed = hub.ok(&operator(), "list_tokens", json!({})).await;
+    let listed = hub.ok(&operator(), "list_tokens", json!({ "all": true })).await;
     assert_eq!(listed["tokens"][0]["state"], "revoked");
     assert_eq!(listed["tokens"][0]["revoked_at"], revoked["revoked_at"]);
     for wrong in ["jti_01JXYZ", "", "a\u{0}b", "' OR '1'='1"] {
         let error = refusal(&hub, &operator(), "revoke_token", json!({ "jti": wrong })).await;
         assert_eq!(error.code.name(), "NOT_FOUND", "{wrong:?}");
     }
+    hub.stop().await;
+}
+
+/// The ids of every token, page by page, each as long as it says.
+async fn listed(hub: &TestHub, all: bool, limit: usize) -> Vec<Value> {
+    let (mut found, mut cursor) = (Vec::new(), None::<Value>);
+    loop {
+        let mut input = json!({ "all": all, "limit": limit });
+        if let Some(cursor) = &cursor {
+            input["cursor"] = cursor.clone();
+        }
+        let page = hub.ok(&operator(), "list_tokens", input).await;
+        let tokens = page["tokens"].as_array().unwrap();
+        found.extend(tokens.iter().map(|token| token["jti"].clone()));
+        assert_eq!(page["truncated"], page.get("next_cursor").is_some());
+        cursor = page.get("next_cursor").cloned();
+        if cursor.is_none() {
+            return found;
+        }
+        assert_eq!(tokens.len(), limit);
+    }
+}
+
+async fn issue(hub: &TestHub, ttl_seconds: i64) -> Value {
+    hub.clock.advance_ms(1_000);
+    let input = json!({ "agent_id": "codex", "ttl_seconds": ttl_seconds });
+    hub.ok(&operator(), "issue_token", input).await["jti"].clone()
+}
+
+async fn tokens_are_listed_page_by_page_and_those_that_ended_when_asked_for(on: On) {
+    let hub = TestHub::with(on, generous());
+    let mut issued = Vec::new();
+    for number in 0..7 {
+        issued.push(issue(&hub, if number == 3 { 60 } else { 3_600 }).await);
+    }
+    hub.ok(&operator(), "revoke_token", json!({ "jti": issued[5] })).await;
+    hub.clock.advance_ms(60_000);
+    issued.reverse();
+    assert_eq!(listed(&hub, true, 2).await, issued, "the newest first");
+    assert_eq!(listed(&hub, true, 7).await, issued);
+    let good: Vec<Value> =
+        [0, 2, 4, 5, 6].iter().map(|place: &usize| issued[*place].clone()).collect();
+    assert_eq!(listed(&hub, false, 2).await, good);
+    assert_eq!(listed(&hub, false, 5).await, good);
+    let cases =
+        ["", "14", "jti_x", "a\u{0}b"].map(|cursor| ("cursor", json!({ "cursor": cursor })));
+    assert_invalid(&hub, &operator(), "list_tokens", &cases).await;
+    hub.stop().await;
+}
+
+async fn revoked(hub: &TestHub) -> Vec<Value> {
+    let now = hub.hub.now();
+    let ids = hub.hub.store.read(move |tx| tx.revoked_tokens(now)).await.unwrap();
+    ids.into_iter().map(Value::from).collect()
+}
+
+async fn a_token_is_forgotten_some_time_after_its_end_and_a_revocation_not_before(on: On) {
+    const DAY_MS: i64 = 24 * 3_600_000;
+    let hub = TestHub::with(on, generous());
+    let short = issue(&hub, 60).await;
+    let long = issue(&hub, 40 * 24 * 3_600).await;
+    hub.ok(&operator(), "revoke_token", json!({ "jti": long })).await;
+    hub.clock.advance_ms(29 * DAY_MS);
+    let hub = hub.restart().await;
+    assert_eq!(listed(&hub, true, 9).await, [long.clone(), short]);
+    hub.clock.advance_ms(2 * DAY_MS);
+    // A hub looks for what is over when it starts.
+    let hub = hub.restart().await;
+    let forgotten = async {
+        while listed(&hub, true, 9).await != [long.clone()] {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), forgotten).await.unwrap();
+    assert_eq!(revoked(&hub).await, vec![long.clone()]);
+    // Clocks may disagree about its end by half a minute, and it is accepted until then.
+    hub.clock.advance_ms(9 * DAY_MS + 28_000);
+    assert_eq!(revoked(&hub).await, [long]);
+    hub.clock.advance_ms(3_000);
+    assert!(revoked(&hub).await.is_empty());
     hub.stop().await;
 }
 

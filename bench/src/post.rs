@@ -190,5 +190,6 @@ pub(crate) fn audit_entry(caller: &Caller, at: Timestamp) -> AuditEntry<'_> {
         response: &[2; 32],
         salt: &[4; 16],
         detail: None,
+        detail_commitment: None,
     }
 }

@@ -2,7 +2,7 @@
 
 The layout of every byte is told in docs/guides/audit.md.
 """
-import base64, hashlib, json, struct, sys
+import base64, hashlib, hmac, json, struct, sys
 from datetime import datetime
 
 try:
@@ -11,7 +11,7 @@ except ImportError:
     Ed25519PublicKey = None
 
 ENTRY = ["workspace", "actor", "role", "session", "jti", "request_id", "action", "object", "outcome", "request", "response"]
-BYTES = {"request_id", "request", "response", "root", "previous"}
+BYTES = {"request_id", "request", "response", "root", "previous", "detail_commitment"}
 
 
 def number(value):
@@ -28,8 +28,17 @@ def ms(time):
 
 
 def entry_hash(e):
-    data = b"waystation/audit-entry/v1\0" + number(e["id"]) + number(ms(e["at"])) + b"".join(field(e, name) for name in ENTRY)
+    version, names = (b"v2", ENTRY + ["detail_commitment"]) if "detail_commitment" in e else (b"v1", ENTRY)
+    data = b"waystation/audit-entry/" + version + b"\0" + number(e["id"]) + number(ms(e["at"])) + b"".join(field(e, name) for name in names)
     return hashlib.sha256(b"\0" + data).digest()
+
+
+def detail_fits(e):
+    """Whether a detail is the one that the entry was made with; one that was erased is not wrong."""
+    if e["detail"] is None:
+        return True
+    made = e["salt"] and hmac.new(bytes.fromhex(e["salt"]), b"detail\0" + e["detail"].encode(), hashlib.sha256).hexdigest()
+    return made == e["detail_commitment"]
 
 
 def root(leaves):
@@ -52,10 +61,14 @@ def check(condition, what):
 
 def main(partial, export, *public):
     keys = {hashlib.sha256(key).hexdigest()[:16]: key for key in (base64.b64decode(open(path).read()) for path in public)}
-    waiting, before, good, seals = [], None, 0, 0
+    waiting, before, good, seals, committed = [], None, 0, 0, False
     for record in map(json.loads, open(export, encoding="utf-8")):
         if record["type"] == "entry":
             waiting.append(entry_hash(record))
+            if "detail_commitment" in record:
+                check(detail_fits(record), f"entry {record['id']}: the detail was rewritten")
+                committed = True
+            check(not committed or record["detail"] is None or "detail_commitment" in record, f"entry {record['id']}: the detail was added")
             continue
         name, stored = f"seal {record['id']}", bytes.fromhex(record["leaves"])
         leaves = [stored[at:at + 32] for at in range(0, len(stored), 32)]

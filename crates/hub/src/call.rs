@@ -1,6 +1,7 @@
 //! One authenticated request in flight.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use protocol::chat::ChatGrant;
 use protocol::id::{RequestId, Uid};
@@ -28,7 +29,7 @@ pub struct Call {
 }
 
 /// Who asks, when, and in which request: what an audit entry says of a call.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Identity {
     /// Who asks.
     pub caller: Arc<Caller>,
@@ -40,6 +41,8 @@ pub struct Identity {
     pub salt: [u8; 16],
     /// Where it stands in a distributed trace.
     pub trace: Option<Trace>,
+    /// How much its changes have done, as [`WorkDone`].
+    pub(crate) work_done: AtomicU8,
 }
 
 /// A W3C trace context, as it came in.
@@ -72,19 +75,35 @@ impl Trace {
 /// What a change did: the answer, and what the audit trail says it touched.
 pub struct Change<T> {
     answer: T,
-    object: Option<String>,
+    did: Did,
     detail: Option<String>,
+}
+
+/// What came of a change.
+#[derive(Debug)]
+enum Did {
+    /// Something changed, of this name.
+    Changed(String),
+    /// It had been carried out before.
+    Unchanged,
+    /// There was nothing to take.
+    Nothing,
 }
 
 impl<T> Change<T> {
     /// Something changed.
     pub fn of(object: impl Into<String>, answer: T) -> Self {
-        Self { answer, object: Some(object.into()), detail: None }
+        Self { answer, did: Did::Changed(object.into()), detail: None }
     }
 
-    /// Nothing changed: the request had been carried out before.
+    /// Nothing changed: the request had been carried out before. Its entry says so.
     pub fn none(answer: T) -> Self {
-        Self { answer, object: None, detail: None }
+        Self { answer, did: Did::Unchanged, detail: None }
+    }
+
+    /// Nothing was there to take. Whoever waits for something looks again, and each look is no entry.
+    pub fn nothing(answer: T) -> Self {
+        Self { answer, did: Did::Nothing, detail: None }
     }
 
     /// Adds what an auditor may read.
@@ -105,7 +124,7 @@ impl<T> Change<T> {
     where
         T: Serialize,
     {
-        if let Some(object) = &self.object {
+        if let Did::Changed(object) = &self.did {
             let answer = serde_json::to_vec(&self.answer)
                 .map_err(|error| Error::Internal(Box::new(error)))?;
             let response = Commitment::response(&identity.salt, &answer);
@@ -114,6 +133,25 @@ impl<T> Change<T> {
             tx.insert_audit(&identity.entry(action, object, "ok", commitments, detail.as_deref()))?;
         }
         Ok(self.answer)
+    }
+}
+
+/// How much a call has done, the most of it last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum WorkDone {
+    Nothing = 0,
+    Before = 1,
+    Now = 2,
+}
+
+impl WorkDone {
+    fn of(did: &Did) -> Self {
+        match did {
+            Did::Changed(_) => Self::Now,
+            Did::Unchanged => Self::Before,
+            Did::Nothing => Self::Nothing,
+        }
     }
 }
 
@@ -151,10 +189,16 @@ impl Call {
     {
         let identity = Arc::clone(&self.identity);
         let (action, request) = (self.action, self.request);
-        let changed =
-            self.hub.store.write(move |tx| work(tx)?.enter(tx, &identity, action, &request)).await;
+        let changed = self.hub.store.write(move |tx| {
+            let change = work(tx)?;
+            let work_done = WorkDone::of(&change.did);
+            Ok::<_, Error>((work_done, change.enter(tx, &identity, action, &request)?))
+        });
+        let changed = changed.await;
         self.hub.audit_bell.notify_one();
-        changed
+        let (work_done, answer) = changed?;
+        self.identity.work_done.fetch_max(work_done as u8, Ordering::Relaxed);
+        Ok(answer)
     }
 
     /// Runs a function that only reads.
@@ -190,7 +234,19 @@ impl Identity {
         let mut salt = [0; 16];
         entropy.fill(&mut salt);
         let request_id = RequestId(fresh_uid(entropy, now));
-        Self { caller: Arc::new(caller), now, request_id, salt, trace: None }
+        Self {
+            caller: Arc::new(caller),
+            now,
+            request_id,
+            salt,
+            trace: None,
+            work_done: AtomicU8::new(0),
+        }
+    }
+
+    /// Whether all that was asked for had been carried out before.
+    pub(crate) fn was_done_before(&self) -> bool {
+        self.work_done.load(Ordering::Relaxed) == WorkDone::Before as u8
     }
 
     /// The audit entry of this call.
@@ -217,6 +273,7 @@ impl Identity {
             response: &response.0,
             salt: &self.salt,
             detail,
+            detail_commitment: detail.map(|text| Commitment::detail(&self.salt, text).0),
         }
     }
 }

@@ -13,8 +13,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
-use crate::audit::{Commitment, OwnedEntry};
-use crate::call::Call;
+use crate::audit::{Asked, Commitment, OwnedEntry};
+use crate::call::{Call, Identity};
 use crate::chats;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
@@ -29,7 +29,8 @@ pub enum Input {
     Map(Map<String, Value>),
 }
 
-type Run = fn(Call, Vec<u8>) -> Work;
+/// Reads an input; what is asked is known before it is worked on.
+type Run = fn(Call, Vec<u8>) -> (Asked, Work);
 
 /// One operation, its types forgotten.
 pub struct Entry {
@@ -109,13 +110,18 @@ impl Entry {
             toolset: O::TOOLSET,
             describe: Description::of::<O>,
             description: OnceLock::new(),
-            run: |call, text| {
-                Box::pin(async move {
-                    let operation: O = parse(&text)?;
-                    drop(text);
-                    let output = operation.run(&call).await?;
-                    Ok(Box::new(Answered::<O>::new(output)) as Box<dyn Answer>)
-                })
+            run: |call, text| match parse::<O>(&text) {
+                Ok(operation) => {
+                    let asked = Asked::of(operation.object());
+                    let work = async move {
+                        let output = operation.run(&call).await?;
+                        Ok::<_, Error>(Box::new(Answered::<O>::new(output)) as Box<dyn Answer>)
+                    };
+                    (asked, Box::pin(work) as Work)
+                }
+                Err(refusal) => {
+                    (Asked::default(), Box::pin(std::future::ready(Err(refusal))) as Work)
+                }
             },
         }
     }
@@ -176,12 +182,23 @@ impl Catalogue {
         let began = Instant::now();
         let (hub, identity, request) =
             (Arc::clone(&call.hub), Arc::clone(&call.identity), call.request);
-        let mut result = admitted(entry, call, text, sound).instrument(span).await;
+        let mut asked = Asked::default();
+        let work = admitted(entry, call, (text, sound), &mut asked);
+        let mut result = work.instrument(span).await;
         if entry.toolset == chats::TOOLSET {
             result = result.map_err(Error::of_chats);
         }
-        let outcome = result.as_ref().map_or_else(|error| error.code().name(), |_| "ok");
         let took = began.elapsed();
+        if let Some(outcome) = outcome_to_enter(entry, &identity, &result) {
+            let answer = result.as_ref().map_or_else(|_| Bytes::new(), |answer| answer.json());
+            let response = Commitment::response(&identity.salt, &answer);
+            let (call, action) = (Arc::clone(&identity), entry.name);
+            let left = OwnedEntry { call, action, asked, outcome, request, response };
+            if let Err(error) = hub.audit_reads.add(left).await {
+                result = Err(error);
+            }
+        }
+        let outcome = outcome(&result);
         hub.metrics.observe(entry.name, outcome, took);
         // Only whoever traces a call looks for it in the log.
         if let Some(trace) = &identity.trace {
@@ -192,37 +209,39 @@ impl Catalogue {
         if let Err(Error::Internal(source)) = &result {
             tracing::error!(operation = entry.name, request = %identity.request_id, %source, "an operation broke");
         }
-        if worth_an_entry(entry, &result) {
-            let answer = result.as_ref().map_or_else(|_| Bytes::new(), |answer| answer.json());
-            let response = Commitment::response(&identity.salt, &answer);
-            let entry =
-                OwnedEntry { call: identity, action: entry.name, outcome, request, response };
-            // A full queue makes the caller wait: an unaudited read must not get ahead.
-            if hub.audit_reads.send(entry).await.is_err() {
-                return Err(Error::Stopping);
-            }
-        }
         result
     }
 }
 
-/// A change that went well has left its entry already, and floods must not fill the trail. While the
-/// store is out of reach there is nothing to enter a refusal in.
-fn worth_an_entry(entry: &Entry, result: &Result<Box<dyn Answer>>) -> bool {
+fn outcome(result: &Result<Box<dyn Answer>>) -> &'static str {
+    result.as_ref().map_or_else(|error| error.code().name(), |_| "ok")
+}
+
+/// What the entry of a call says of its end, where one is still to be made. A change that went well has
+/// left its entry already, and floods must not fill the trail. While the store is out of reach or full
+/// there is nothing to enter a refusal in: those who try again and again would only keep readers from
+/// what waits to be entered.
+fn outcome_to_enter(
+    entry: &Entry,
+    identity: &Identity,
+    result: &Result<Box<dyn Answer>>,
+) -> Option<&'static str> {
     match result {
-        Ok(_) => entry.effect == Effect::Read,
-        Err(error) => {
-            !matches!(error, Error::RateLimited { .. } | Error::Overloaded)
-                && error.code() != ErrorCode::Unavailable
-        }
+        Ok(_) if entry.effect == Effect::Read => Some("ok"),
+        Ok(_) => identity.was_done_before().then_some("unchanged"),
+        Err(Error::RateLimited { .. } | Error::Overloaded) => None,
+        Err(error) => match error.code() {
+            ErrorCode::Unavailable | ErrorCode::StorageFull => None,
+            code => Some(code.name()),
+        },
     }
 }
 
 async fn admitted(
     entry: &Entry,
     call: Call,
-    text: Vec<u8>,
-    sound: Result<()>,
+    (text, sound): (Vec<u8>, Result<()>),
+    asked: &mut Asked,
 ) -> Result<Box<dyn Answer>> {
     if !entry.lets_in(call.caller().scopes) {
         return Err(Error::MissingScope { scope: entry.scope });
@@ -233,7 +252,9 @@ async fn admitted(
     let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
     let cancelled = call.cancelled.clone();
     let must_end = entry.is_brief && entry.effect != Effect::Read;
-    let work = Unbroken::new((entry.run)(call, text), must_end.then(|| Arc::clone(&hub)));
+    let (about, work) = (entry.run)(call, text);
+    *asked = about;
+    let work = Unbroken::new(work, must_end.then(|| Arc::clone(&hub)));
     let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, work);
     tokio::select! {
         biased;

@@ -4,6 +4,8 @@ use protocol::validate::Invalid;
 use protocol::{ErrorBody, ErrorCode, ThreadStatus};
 use store::StoreError;
 
+use crate::audit::Delay;
+
 /// The result of every operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -183,6 +185,11 @@ pub enum Error {
     /// Too much to do.
     #[error("the hub has too much to do right now; try again shortly")]
     Overloaded,
+    /// What was asked cannot be entered in the audit trail now, so it is not answered.
+    #[error(
+        "this cannot be answered now: too much waits to be entered in the audit trail, since {0}"
+    )]
+    Unaudited(Delay),
     /// The hub is stopping.
     #[error("the hub is stopping; try again when it is back")]
     Stopping,
@@ -268,9 +275,14 @@ impl Error {
             Self::HumanInputCollision { .. } => ErrorCode::HumanInputCollision,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::Cancelled => ErrorCode::Cancelled,
-            Self::Overloaded | Self::Store(StoreError::Overloaded) => ErrorCode::Overloaded,
-            Self::Store(StoreError::Full) => ErrorCode::StorageFull,
+            Self::Overloaded
+            | Self::Unaudited(Delay::Busy)
+            | Self::Store(StoreError::Overloaded) => ErrorCode::Overloaded,
+            Self::Unaudited(Delay::DiskFull) | Self::Store(StoreError::Full) => {
+                ErrorCode::StorageFull
+            }
             Self::Stopping
+            | Self::Unaudited(Delay::Unreachable)
             | Self::Store(StoreError::Failed | StoreError::Closed | StoreError::Unreachable(_)) => {
                 ErrorCode::Unavailable
             }
@@ -338,10 +350,26 @@ impl Error {
             Self::IdempotencyConflict { seq: None } => {
                 Some("use a new key for new content".to_owned())
             }
+            Self::Store(_) | Self::Unaudited(_) | Self::Overloaded => self.store_hint(),
+            _ => None,
+        }
+    }
+
+    /// What to do about a store that does not take what it is given, or not now.
+    fn store_hint(&self) -> Option<String> {
+        match self {
             Self::Store(StoreError::Full) => Some(
-                "free some room on the disk of the data folder; reading still works".to_owned(),
+                "free some room on the disk of the data folder; reading goes on for a while"
+                    .to_owned(),
             ),
-            Self::Store(StoreError::Overloaded | StoreError::Unreachable(_)) | Self::Overloaded => {
+            Self::Unaudited(Delay::DiskFull) => Some(
+                "free some room on the disk of the data folder, then ask again; what was read \
+                 before is entered by itself"
+                    .to_owned(),
+            ),
+            Self::Unaudited(Delay::Busy | Delay::Unreachable)
+            | Self::Store(StoreError::Overloaded | StoreError::Unreachable(_))
+            | Self::Overloaded => {
                 Some("send the same request again; an idempotency_key makes that safe".to_owned())
             }
             _ => None,
@@ -372,8 +400,11 @@ impl Error {
         match self {
             Self::RateLimited { retry_after_ms, .. }
             | Self::HumanInputCollision { retry_after_ms, .. } => Some(*retry_after_ms),
-            Self::Overloaded | Self::Store(StoreError::Overloaded) => Some(250),
+            Self::Overloaded
+            | Self::Unaudited(Delay::Busy)
+            | Self::Store(StoreError::Overloaded) => Some(250),
             Self::Stopping
+            | Self::Unaudited(_)
             | Self::Store(StoreError::Failed | StoreError::Closed | StoreError::Unreachable(_)) => {
                 Some(1_000)
             }

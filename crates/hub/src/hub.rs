@@ -1,18 +1,18 @@
 //! The hub itself: the store, time, randomness, live readers and quotas behind every operation.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU8, AtomicUsize};
 
 use connector_api::model::SharedModel;
 use connector_api::session::SharedKeeper;
 use protocol::id::{RequestId, Uid};
 use protocol::{Caller, Timestamp, limits};
 use store::{ContainmentIndex, MemoryIndex, SearchIndex, Store, StoreError};
-use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::audit::{Commitment, OwnedEntry, SealKey, Sealer};
+use crate::audit::{Commitment, EntryQueue, SealKey, Sealer};
 use crate::call::{Call, Identity, Trace};
 use crate::clock::{Clock, Entropy, fresh_uid};
 use crate::duties::{self, Duties};
@@ -141,7 +141,7 @@ pub struct Hub {
     pub(crate) places: Semaphore,
     pub(crate) waiting: AtomicUsize,
     pub(crate) quotas: Quotas,
-    pub(crate) audit_reads: mpsc::Sender<OwnedEntry>,
+    pub(crate) audit_reads: EntryQueue,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
@@ -153,7 +153,7 @@ impl Hub {
         let Parts { seal_key, search, containment, memory, links, model, keeper, .. } = parts;
         let memory = Memory::new(memory, links.vault.token_key());
         let sessions = Sessions::new(keeper, &links.vault.session_key());
-        let (audit_reads, entries) = mpsc::channel(limits::AUDIT_READS_QUEUE_MAX);
+        let (audit_reads, entries) = EntryQueue::new(limits::AUDIT_READS_QUEUE_MAX);
         let (live, audit_bell) = (Arc::<Live>::default(), Arc::<Notify>::default());
         let metrics = Arc::<Metrics>::default();
         let intake = Intake {
@@ -308,7 +308,8 @@ impl Hub {
         id.copy_from_slice(head);
         salt.copy_from_slice(tail);
         let request_id = RequestId(Uid::new(now, id));
-        let identity = Identity { caller, now, request_id, salt, trace };
+        let work_done = AtomicU8::new(0);
+        let identity = Identity { caller, now, request_id, salt, trace, work_done };
         Call {
             hub: Arc::clone(self),
             identity: Arc::new(identity),

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::Result;
 
@@ -34,6 +35,12 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     const TOOLSET: &'static str = "threads";
     /// What it answers.
     type Output: Serialize + JsonSchema + Send + Sync + 'static;
+
+    /// What it is about, for the audit trail. It is asked once the input has been read, and entered
+    /// where something is read, refused, or was done before; a change says itself what it touched.
+    fn object(&self) -> Object<'_> {
+        Object::None
+    }
 
     /// What it does.
     fn run(self, call: &Call) -> impl Future<Output = Result<Self::Output>> + Send;

@@ -1,5 +1,7 @@
 //! Pages of rows: how many, from where, and where the next one begins.
 
+use std::str::FromStr;
+
 use protocol::limits;
 
 use crate::error::{Error, Result};
@@ -16,8 +18,7 @@ pub(crate) fn size(asked: Option<u32>) -> Result<usize> {
 /// The row that a cursor names, if one was given.
 pub(crate) fn begin(cursor: Option<&str>) -> Result<Option<i64>> {
     let row = |text: &str| i64::from_str_radix(text, 16).ok().filter(|row| *row >= 0);
-    let wrong = || Error::invalid("cursor", "must be next_cursor of an earlier page");
-    cursor.map(|text| row(text).ok_or_else(wrong)).transpose()
+    cursor.map(|text| row(text).ok_or_else(wrong_cursor)).transpose()
 }
 
 /// The cursor that names a row.
@@ -31,6 +32,26 @@ pub(crate) fn cut<T>(rows: &mut Vec<T>, size: usize, row: impl Fn(&T) -> i64) ->
     let is_more = rows.len() > size;
     rows.truncate(size);
     rows.last().filter(|_| is_more).map(|last| cursor(row(last)))
+}
+
+/// The same for rows that have an id and no number; their cursor is the id of the last.
+pub(crate) fn cut_by_id<T>(
+    rows: &mut Vec<T>,
+    size: usize,
+    id: impl Fn(&T) -> String,
+) -> Option<String> {
+    let is_more = rows.len() > size;
+    rows.truncate(size);
+    rows.last().filter(|_| is_more).map(id)
+}
+
+/// The id that such a cursor names, if one was given.
+pub(crate) fn begin_by_id<I: FromStr>(cursor: Option<&str>) -> Result<Option<I>> {
+    cursor.map(|text| text.parse().map_err(|_| wrong_cursor())).transpose()
+}
+
+fn wrong_cursor() -> Error {
+    Error::invalid("cursor", "must be next_cursor of an earlier page")
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ codes! {
     Cancelled "CANCELLED" 499 -32015 10 "The caller gave up before the answer.";
     Timeout "TIMEOUT" 504 -32016 10 "The request took longer than the hub allows.";
     Overloaded "OVERLOADED" 503 -32017 10 "The hub has too much to do right now.";
-    StorageFull "STORAGE_FULL" 507 -32018 10 "The disk is full: reading goes on, writing is refused.";
+    StorageFull "STORAGE_FULL" 507 -32018 10 "The disk is full: writing is refused, and reading too once too many reads wait to be audited.";
     Unavailable "UNAVAILABLE" 503 -32017 10 "The hub cannot serve this now.";
     Internal "INTERNAL" 500 -32603 1 "Something broke inside the hub; the request id finds it in the log.";
 }

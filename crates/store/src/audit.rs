@@ -29,16 +29,18 @@ pub struct AuditEntry<'a> {
     pub action: &'a str,
     /// On what.
     pub object: &'a str,
-    /// `ok`, or the error's code.
+    /// `ok`, `unchanged`, or the error's code.
     pub outcome: &'a str,
     /// A commitment to what was asked.
     pub request: &'a [u8],
     /// A commitment to what was answered.
     pub response: &'a [u8],
-    /// The salt of both; erasing it makes the commitments unguessable for ever.
+    /// The salt of every commitment; erasing it makes them unguessable for ever.
     pub salt: &'a [u8],
     /// What an auditor may read, outside the seal.
     pub detail: Option<&'a str>,
+    /// A commitment to the detail, inside the seal; there is one where there is a detail.
+    pub detail_commitment: Option<[u8; 32]>,
 }
 
 /// A stored entry.
@@ -64,16 +66,18 @@ pub struct AuditRow {
     pub action: String,
     /// On what.
     pub object: String,
-    /// `ok`, or the error's code.
+    /// `ok`, `unchanged`, or the error's code.
     pub outcome: String,
     /// A commitment to what was asked.
     pub request: Vec<u8>,
     /// A commitment to what was answered.
     pub response: Vec<u8>,
-    /// The salt of both, unless erased.
+    /// The salt of every commitment, unless erased.
     pub salt: Option<Vec<u8>>,
-    /// What an auditor may read.
+    /// What an auditor may read, unless erased.
     pub detail: Option<String>,
+    /// A commitment to the detail; entries from before details were committed to have none.
+    pub detail_commitment: Option<Vec<u8>>,
 }
 
 /// A seal over a run of entries.
@@ -108,8 +112,8 @@ impl Tx<'_> {
     pub fn insert_audit(&mut self, entry: &AuditEntry<'_>) -> Result<()> {
         self.execute(
             "INSERT INTO audit (at_ms, workspace, actor, role, session, jti, request_id, action,
-                 object, outcome, request, response, salt, detail)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                 object, outcome, request, response, salt, detail, detail_commitment)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
             &[
                 entry.at.as_ms().into(),
                 entry.workspace.into(),
@@ -125,6 +129,7 @@ impl Tx<'_> {
                 entry.response.into(),
                 entry.salt.into(),
                 entry.detail.into(),
+                entry.detail_commitment.as_ref().map(<[u8; 32]>::as_slice).into(),
             ],
         )?;
         Ok(())
@@ -134,36 +139,41 @@ impl Tx<'_> {
     pub fn audit_after(&mut self, after_id: i64, limit: usize) -> Result<Vec<AuditRow>> {
         self.query(
             "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
-                    outcome, request, response, salt, detail
+                    outcome, request, response, salt, detail, detail_commitment
              FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2",
             &[after_id.into(), limit_param(limit)],
             audit_row,
         )
     }
 
-    /// Entries of a workspace after a number, in order.
-    pub fn audit_of_workspace_after(
+    /// Entries of a workspace after a number and up to another, in order.
+    pub fn audit_of_workspace_between(
         &mut self,
         workspace: &str,
-        after_id: i64,
+        (after_id, upto_id): (i64, i64),
         limit: usize,
     ) -> Result<Vec<AuditRow>> {
         self.query(
             "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
-                    outcome, request, response, salt, detail
-             FROM audit WHERE id > ?1 AND workspace = ?2 ORDER BY id LIMIT ?3",
-            &[after_id.into(), workspace.into(), limit_param(limit)],
+                    outcome, request, response, salt, detail, detail_commitment
+             FROM audit WHERE id > ?1 AND id <= ?2 AND workspace = ?3 ORDER BY id LIMIT ?4",
+            &[after_id.into(), upto_id.into(), workspace.into(), limit_param(limit)],
             audit_row,
         )
     }
 
-    /// The newest entries of a workspace, the newest first.
-    pub fn audit_newest(&mut self, workspace: &str, limit: usize) -> Result<Vec<AuditRow>> {
+    /// The newest entries of a workspace up to a number, the newest first.
+    pub fn audit_newest(
+        &mut self,
+        workspace: &str,
+        upto_id: i64,
+        limit: usize,
+    ) -> Result<Vec<AuditRow>> {
         self.query(
             "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
-                    outcome, request, response, salt, detail
-             FROM audit WHERE workspace = ?1 ORDER BY id DESC LIMIT ?2",
-            &[workspace.into(), limit_param(limit)],
+                    outcome, request, response, salt, detail, detail_commitment
+             FROM audit WHERE id <= ?1 AND workspace = ?2 ORDER BY id DESC LIMIT ?3",
+            &[upto_id.into(), workspace.into(), limit_param(limit)],
             audit_row,
         )
     }
@@ -238,6 +248,7 @@ fn audit_row(row: &Row<'_>) -> Result<AuditRow> {
         response: row.blob(12)?,
         salt: row.opt_blob(13)?,
         detail: row.opt_text(14)?,
+        detail_commitment: row.opt_blob(15)?,
     })
 }
 
@@ -322,7 +333,7 @@ impl Tx<'_> {
     pub fn audit_entry(&mut self, id: i64) -> Result<Option<AuditRow>> {
         self.query_one(
             "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
-                    outcome, request, response, salt, detail
+                    outcome, request, response, salt, detail, detail_commitment
              FROM audit WHERE id = ?1",
             &[id.into()],
             audit_row,
@@ -333,7 +344,7 @@ impl Tx<'_> {
     pub fn audit_between(&mut self, from: i64, to: i64, limit: usize) -> Result<Vec<AuditRow>> {
         self.query(
             "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
-                    outcome, request, response, salt, detail
+                    outcome, request, response, salt, detail, detail_commitment
              FROM audit WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
             &[from.into(), to.into(), limit_param(limit)],
             audit_row,
@@ -349,7 +360,7 @@ impl Tx<'_> {
     ) -> Result<Vec<T>> {
         self.query(
             "SELECT id, at_ms, workspace, actor, role, session, jti, request_id, action, object,
-                    outcome, request, response
+                    outcome, request, response, detail_commitment
              FROM audit WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
             &[from.into(), to.into(), limit_param(limit)],
             |row| {
@@ -367,6 +378,7 @@ impl Tx<'_> {
                     outcome: row.text_here(10)?,
                     request: row.blob_here(11)?,
                     response: row.blob_here(12)?,
+                    detail: row.opt_blob_here(13)?,
                 }))
             },
         )
@@ -379,6 +391,17 @@ impl Tx<'_> {
             &[from.into(), to.into(), limit_param(limit)],
             |row| row.int(0),
         )
+    }
+
+    /// Whether an entry below a number has a commitment to its detail.
+    pub fn has_detail_commitments_before(&mut self, id: i64) -> Result<bool> {
+        let found = self.query_one(
+            "SELECT id FROM audit WHERE id < ?1 AND detail_commitment IS NOT NULL
+             ORDER BY id LIMIT 1",
+            &[id.into()],
+            |row| row.int(0),
+        )?;
+        Ok(found.is_some())
     }
 
     /// How many entries there are from one number to another, both included.

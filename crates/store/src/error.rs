@@ -37,6 +37,17 @@ pub enum StoreError {
         /// The newest this program knows.
         known: i64,
     },
+    /// The database is older than this program, and nobody has brought it forward.
+    #[error(
+        "the database is at schema {found}, this program reads {known}; start a hub of this program \
+         on it once, which brings it forward"
+    )]
+    Older {
+        /// The schema found.
+        found: i64,
+        /// The one this program reads.
+        known: i64,
+    },
     /// A file could not be read or written.
     #[error("{what}")]
     File {

@@ -99,7 +99,7 @@ pub use session_layers::SessionLayerRow;
 pub use sessions::{SessionFilter, SessionRow};
 pub use store::{Settings, Store};
 pub use threads::{NewThread, ThreadAccess, ThreadFilter, ThreadListed, ThreadRow};
-pub use tokens::TokenRow;
+pub use tokens::{TokenFilter, TokenRow};
 pub use tool_calls::ToolCallRow;
 pub use tx::Tx;
 pub use wake_policies::WakePolicyRow;

@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0013_packed_bodies.sql"),
     include_str!("../migrations/0014_plain_predicates.sql"),
     include_str!("../migrations/0015_message_keys.sql"),
+    include_str!("../migrations/0018_details_and_tokens.sql"),
 ];
 
 /// The schema this program writes.
@@ -76,6 +77,15 @@ pub(crate) fn check_not_newer(tx: &mut Tx<'_>) -> Result<()> {
     outstanding(found(tx)?).map(drop)
 }
 
+/// Refuses a database that a newer program has written, and one that this one has not brought forward.
+pub(crate) fn check_current(tx: &mut Tx<'_>) -> Result<()> {
+    let found = found(tx)?;
+    match outstanding(found)?.next() {
+        None => Ok(()),
+        Some(_) => Err(StoreError::Older { found, known: newest() }),
+    }
+}
+
 fn found(tx: &mut Tx<'_>) -> Result<i64> {
     Ok(tx
         .query_one("SELECT max(version) FROM schema_version", &[], |row| row.opt_int(0))?
@@ -102,6 +112,14 @@ mod tests {
 
     /// Writes a database as an older program left it, and opens it.
     async fn opened_after(version: usize, older: &str) -> (tempfile::TempDir, Store) {
+        let folder = left_after(version, older);
+        let settings = Settings::Sqlite { folder: folder.path().to_owned(), readers: 1 };
+        let store = tokio::task::spawn_blocking(move || Store::open(&settings).unwrap());
+        (folder, store.await.unwrap())
+    }
+
+    /// A database as an older program left it.
+    fn left_after(version: usize, older: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let connection = Connection::open(folder.path().join(crate::store::DATABASE_FILE)).unwrap();
         connection.execute_batch(CREATE_MARK).unwrap();
@@ -111,9 +129,56 @@ mod tests {
         }
         connection.execute_batch(older).unwrap();
         drop(connection);
-        let settings = Settings::Sqlite { folder: folder.path().to_owned(), readers: 1 };
-        let store = tokio::task::spawn_blocking(move || Store::open(&settings).unwrap());
-        (folder, store.await.unwrap())
+        folder
+    }
+
+    const OLDER_ENTRY: &str =
+        "INSERT INTO audit (at_ms, workspace, actor, role, session, jti, request_id, action, object,
+             outcome, request, response, salt, detail)
+         VALUES (5, 'w', 'ada', 'worker', 's', 'j', x'01', 'post_message', 'o', 'ok', x'02', x'03',
+             x'04', 'a detail')";
+
+    /// The hash that a seal of that time covers.
+    async fn hash_of_older_entry(store: &Store) -> [u8; 32] {
+        let hashes: Result<Vec<_>> =
+            store.read(|tx| tx.of_audit_between((0, 9), 9, |entry| entry.hash())).await;
+        let rows: Result<Vec<_>> = store.read(|tx| tx.audit_between(0, 9, 9)).await;
+        let (hashes, rows) = (hashes.unwrap(), rows.unwrap());
+        assert_eq!(rows[0].detail.as_deref(), Some("a detail"));
+        assert_eq!(rows[0].detail_commitment, None);
+        hashes[0]
+    }
+
+    #[tokio::test]
+    async fn an_entry_from_before_details_were_committed_to_keeps_its_hash() {
+        let (_folder, store) = opened_after(15, OLDER_ENTRY).await;
+        let entry = protocol::audit::Entry {
+            id: 1,
+            at_ms: 5,
+            workspace: "w",
+            actor: "ada",
+            role: "worker",
+            session: "s",
+            jti: "j",
+            request_id: &[1],
+            action: "post_message",
+            object: "o",
+            outcome: "ok",
+            request: &[2],
+            response: &[3],
+            detail: None,
+        };
+        assert_eq!(hash_of_older_entry(&store).await, entry.hash());
+        tokio::task::spawn_blocking(move || store.close()).await.unwrap();
+        // Whoever only reads finds the same in a database that nobody has brought forward.
+        let folder = left_after(15, OLDER_ENTRY);
+        let path = folder.path().to_owned();
+        let store = tokio::task::spawn_blocking(move || Store::open_read_only(&path).unwrap());
+        let store = store.await.unwrap();
+        assert_eq!(hash_of_older_entry(&store).await, entry.hash());
+        let before: Result<_> = store.read(|tx| tx.has_detail_commitments_before(9)).await;
+        assert!(!before.unwrap());
+        tokio::task::spawn_blocking(move || store.close()).await.unwrap();
     }
 
     #[tokio::test]

@@ -282,6 +282,7 @@ mod tests {
 
     use super::*;
     use crate::migrate;
+    use crate::tokens::FORGET_TOKENS;
 
     /// How SQLite goes about a statement, step by step.
     fn plan(connection: &Connection, sql: &str) -> Vec<String> {
@@ -306,6 +307,7 @@ mod tests {
             WALK_CHAT_SENDS,
             FORGET_CHAT_SENDS,
             FORGET_SESSION_LAYERS,
+            FORGET_TOKENS,
             work!("SELECT DISTINCT workspace, task, thread"),
         ];
         for kept in Kept::ALL {

@@ -128,15 +128,16 @@ impl Store {
         let path = if path.is_dir() { path.join(DATABASE_FILE) } else { path.to_owned() };
         let connection = sqlite::open_reader(&path)?;
         migrate::check_not_newer(&mut Tx::new(tx::Connection::Sqlite(&connection)))?;
+        sqlite::show_older_trail(&connection)?;
         let worker = move |jobs: &mut Vec<_>| sqlite::run_reads(&connection, jobs);
         let (read, threads) = pool::start("store-reader", vec![worker], limits::READ_QUEUE_MAX)?;
         Ok(Self::reading(Engine::Sqlite, Some(path), read, threads))
     }
 
-    /// Opens a PostgreSQL database only to read. Blocks.
+    /// Opens a PostgreSQL database only to read; a hub must have brought it forward. Blocks.
     pub fn open_read_only_postgres(url: &str) -> Result<Self> {
         let mut connection = PgConnection::open(&Arc::new(Target::parse(url)?))?;
-        migrate::check_not_newer(&mut Tx::new(tx::Connection::Postgres(&mut connection)))?;
+        migrate::check_current(&mut Tx::new(tx::Connection::Postgres(&mut connection)))?;
         let worker = move |jobs: &mut Vec<_>| {
             jobs.drain(..).for_each(|job| pg::run(&mut connection, Mode::Read, job));
         };

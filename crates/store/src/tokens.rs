@@ -1,6 +1,6 @@
 //! Tokens the hub has issued: what they were for, never the token itself.
 
-use protocol::Timestamp;
+use protocol::{Timestamp, limits};
 
 use crate::error::Result;
 use crate::threads::limit_param;
@@ -34,6 +34,27 @@ pub struct TokenRow {
     pub chats: Option<String>,
 }
 
+/// Which tokens.
+#[derive(Clone, Debug, Default)]
+pub struct TokenFilter {
+    /// Of this workspace.
+    pub workspace: String,
+    /// Only those that are good at this moment.
+    pub good_at: Option<Timestamp>,
+    /// Only those issued before this one, by its `jti`.
+    pub before: Option<String>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+pub(crate) const FORGET_TOKENS: &str = "DELETE FROM token WHERE jti IN
+     (SELECT jti FROM token WHERE expires_ms < ?1 ORDER BY expires_ms LIMIT ?2)";
+
+/// Whoever ended before this is accepted by no clock any more: until then a revocation must be known.
+fn accepted_since(now: Timestamp) -> i64 {
+    now.plus_ms(-limits::TOKEN_LEEWAY_SECONDS * 1_000).as_ms()
+}
+
 impl Tx<'_> {
     /// Remembers an issued token.
     pub fn insert_token(&mut self, token: &TokenRow) -> Result<()> {
@@ -58,13 +79,21 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Issued tokens of a workspace, the newest first.
-    pub fn tokens(&mut self, workspace: &str, limit: usize) -> Result<Vec<TokenRow>> {
+    /// Issued tokens, the newest first.
+    pub fn tokens(&mut self, filter: &TokenFilter) -> Result<Vec<TokenRow>> {
         self.query(
             "SELECT jti, workspace, agent, role, scopes, session, issued_by, issued_ms, expires_ms,
                     revoked_ms, chats
-             FROM token WHERE workspace = ?1 ORDER BY issued_ms DESC, jti LIMIT ?2",
-            &[workspace.into(), limit_param(limit)],
+             FROM token
+             WHERE workspace = ?1 AND (CAST(?2 AS TEXT) IS NULL OR jti < ?2)
+               AND (CAST(?3 AS BIGINT) IS NULL OR (revoked_ms IS NULL AND expires_ms > ?3))
+             ORDER BY jti DESC LIMIT ?4",
+            &[
+                filter.workspace.as_str().into(),
+                filter.before.as_deref().into(),
+                filter.good_at.map(Timestamp::as_ms).into(),
+                limit_param(filter.limit),
+            ],
             token_row,
         )
     }
@@ -80,7 +109,8 @@ impl Tx<'_> {
         )
     }
 
-    /// Forgets the tokens of a session that have ended; a session gets a new one every few minutes.
+    /// Forgets the tokens of a session that nobody accepts any more; a session gets a new one every few
+    /// minutes.
     pub fn forget_ended_tokens(
         &mut self,
         workspace: &str,
@@ -91,7 +121,7 @@ impl Tx<'_> {
         self.execute(
             "DELETE FROM token WHERE workspace = ?1 AND agent = ?2 AND session = ?3
                AND expires_ms < ?4",
-            &[workspace.into(), agent.into(), session.into(), now.as_ms().into()],
+            &[workspace.into(), agent.into(), session.into(), accepted_since(now).into()],
         )?;
         Ok(())
     }
@@ -105,11 +135,23 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The ids of revoked tokens that would otherwise still be good.
+    /// When the token ends, or ended, that ends first.
+    pub fn oldest_token_end(&mut self) -> Result<Option<Timestamp>> {
+        let sql = "SELECT min(expires_ms) FROM token";
+        let oldest = self.query_one(sql, &[], |row| row.opt_int(0))?;
+        Ok(oldest.flatten().map(Timestamp::from_ms))
+    }
+
+    /// Forgets tokens that ended before a moment, at most so many; answers how many.
+    pub fn forget_tokens(&mut self, before: Timestamp, limit: usize) -> Result<u64> {
+        self.execute(FORGET_TOKENS, &[before.as_ms().into(), limit_param(limit)])
+    }
+
+    /// The ids of revoked tokens that would otherwise still be accepted.
     pub fn revoked_tokens(&mut self, now: Timestamp) -> Result<Vec<String>> {
         self.query(
             "SELECT jti FROM token WHERE revoked_ms IS NOT NULL AND expires_ms >= ?1 LIMIT 100000",
-            &[now.as_ms().into()],
+            &[accepted_since(now).into()],
             |row| row.text(0),
         )
     }

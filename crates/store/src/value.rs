@@ -137,6 +137,17 @@ impl Row<'_> {
         }
     }
 
+    /// The same where there may be none.
+    pub(crate) fn opt_blob_here(&self, index: usize) -> Result<Option<&[u8]>> {
+        match self {
+            Self::Sqlite(row) => {
+                let value = row.get_ref(index)?;
+                value.as_blob_or_null().map_err(|_| StoreError::Corrupt { what: "bytes" })
+            }
+            Self::Postgres(row) => Ok(row.try_get(index)?),
+        }
+    }
+
     pub(crate) fn opt_text(&self, index: usize) -> Result<Option<String>> {
         match self {
             Self::Sqlite(row) => Ok(row.get(index)?),

@@ -230,13 +230,12 @@ impl Tx<'_> {
     }
 
     /// Takes back what a host has and has not handed over: it was started anew and knows nothing of it.
-    pub fn release_wakes(&mut self, workspace: &str, host: &str) -> Result<()> {
+    pub fn release_wakes(&mut self, workspace: &str, host: &str) -> Result<u64> {
         self.execute(
             "UPDATE wake SET lease_ms = NULL
              WHERE workspace = ?1 AND host = ?2 AND state < 2 AND lease_ms IS NOT NULL",
             &[workspace.into(), host.into()],
-        )?;
-        Ok(())
+        )
     }
 
     /// Wakes that a host may take now: they are due, nobody has them, their agent was last seen on that

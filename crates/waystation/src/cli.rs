@@ -432,8 +432,12 @@ pub(crate) enum TokenCommand {
         #[arg(long = "for", value_enum)]
         client: Option<AgentClient>,
     },
-    /// List issued tokens.
-    List,
+    /// List the tokens that are good, the newest first.
+    List {
+        /// Also those that have ended, for thirty days, or were revoked.
+        #[arg(long)]
+        all: bool,
+    },
     /// Revoke a token.
     Revoke {
         /// Its id, as `token list` shows it.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::TokenRow;
 
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::chats;
 use crate::error::{Checked, Error, Result};
@@ -68,6 +69,10 @@ impl Operation for IssueToken {
     const EFFECT: Effect = Effect::Write;
     const TOOLSET: &'static str = "admin";
     type Output = IssueTokenOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.agent_id)
+    }
 
     async fn run(self, call: &Call) -> Result<IssueTokenOutput> {
         validate::name(&self.agent_id).field("agent_id")?;

@@ -1,22 +1,29 @@
 //! Listing issued tokens.
 
 use protocol::chat::ChatLists;
+use protocol::id::TokenId;
 use protocol::{Scope, Timestamp, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::TokenFilter;
 
 use crate::call::Call;
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
 use crate::page;
 
-/// List the tokens the hub has issued in your workspace, the newest first; never the tokens themselves.
+/// List the tokens the hub has issued in your workspace that are good, the newest first; never the tokens
+/// themselves. Thirty days after its end a token is forgotten.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListTokens {
     /// How many, default 50, at most 200.
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// Also tokens that have ended or were revoked.
+    all: Option<bool>,
 }
 
 /// Issued tokens.
@@ -24,6 +31,11 @@ pub struct ListTokens {
 pub struct ListTokensOutput {
     /// The tokens.
     tokens: Vec<TokenLine>,
+    /// Pass this as `cursor` for the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// Whether there are more than are listed here.
+    truncated: bool,
 }
 
 /// One issued token.
@@ -65,8 +77,16 @@ impl Operation for ListTokens {
 
     async fn run(self, call: &Call) -> Result<ListTokensOutput> {
         let limit = page::size(self.limit)?;
-        let (workspace, now) = (call.caller().workspace_id.clone(), call.now());
-        let rows = call.read(move |tx| Ok(tx.tokens(&workspace, limit)?)).await?;
+        let now = call.now();
+        let before: Option<TokenId> = page::begin_by_id(self.cursor.as_deref())?;
+        let filter = TokenFilter {
+            workspace: call.caller().workspace_id.clone(),
+            good_at: (self.all != Some(true)).then_some(now),
+            before: before.map(|id| id.to_string()),
+            limit: limit + 1,
+        };
+        let mut rows = call.read(move |tx| Ok(tx.tokens(&filter)?)).await?;
+        let next_cursor = page::cut_by_id(&mut rows, limit, |row| row.jti.clone());
         let tokens = rows.into_iter().map(|row| TokenLine {
             state: match row.revoked {
                 Some(_) => "revoked",
@@ -84,12 +104,13 @@ impl Operation for ListTokens {
             expires_at: row.expires,
             revoked_at: row.revoked,
         });
-        Ok(ListTokensOutput { tokens: tokens.collect() })
+        let truncated = next_cursor.is_some();
+        Ok(ListTokensOutput { tokens: tokens.collect(), next_cursor, truncated })
     }
 
     fn brief(output: &ListTokensOutput) -> String {
         if output.tokens.is_empty() {
-            return "no tokens have been issued".to_owned();
+            return "no such tokens".to_owned();
         }
         let line = |token: &TokenLine| {
             format!(
@@ -97,6 +118,10 @@ impl Operation for ListTokens {
                 token.jti, token.state, token.role, token.agent_id, token.expires_at
             )
         };
-        output.tokens.iter().map(line).collect::<Vec<_>>().join("\n")
+        let mut lines: Vec<String> = output.tokens.iter().map(line).collect();
+        if output.truncated {
+            lines.push("(there are more: pass next_cursor as cursor)".to_owned());
+        }
+        lines.join("\n")
     }
 }

@@ -5,6 +5,7 @@ use protocol::{Scope, Timestamp, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::audit;
 use crate::call::Call;
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
@@ -46,7 +47,7 @@ pub(super) struct AuditLine {
     /// On what.
     #[serde(skip_serializing_if = "String::is_empty")]
     object: String,
-    /// `ok`, or the error's code.
+    /// `ok`, `unchanged` where it had been done before, or the error's code.
     outcome: String,
     /// In which request.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,17 +67,8 @@ impl Operation for ReadAudit {
 
     async fn run(self, call: &Call) -> Result<ReadAuditOutput> {
         let limit = page::size(self.limit)?;
-        let (workspace, after) = (call.caller().workspace_id.clone(), self.after);
-        let rows = call
-            .read(move |tx| {
-                if let Some(after) = after {
-                    return Ok(tx.audit_of_workspace_after(&workspace, after, limit)?);
-                }
-                let mut rows = tx.audit_newest(&workspace, limit)?;
-                rows.reverse();
-                Ok(rows)
-            })
-            .await?;
+        let workspace = &call.caller().workspace_id;
+        let rows = audit::page(&call.hub.store, workspace, self.after, limit).await?;
         let entries = rows.into_iter().map(|row| AuditLine {
             id: row.id,
             at: row.at,

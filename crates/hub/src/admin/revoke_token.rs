@@ -5,6 +5,7 @@ use protocol::{Scope, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -33,6 +34,12 @@ impl Operation for RevokeToken {
     const EFFECT: Effect = Effect::Destroy;
     const TOOLSET: &'static str = "admin";
     type Output = RevokeTokenOutput;
+
+    fn object(&self) -> Object<'_> {
+        // What is no id may be a token that somebody put there, which must not be written down.
+        let is_id = self.jti.parse::<TokenId>().is_ok();
+        Object::maybe(Some(self.jti.as_str()).filter(|_| is_id))
+    }
 
     async fn run(self, call: &Call) -> Result<RevokeTokenOutput> {
         const MISSING: Error = Error::NotFound { what: "token" };

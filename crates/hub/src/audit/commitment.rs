@@ -1,4 +1,5 @@
-//! Salted commitments to what was asked and answered. The trail proves them without holding the text.
+//! Salted commitments to what was asked and answered, and to details. The trail proves them without
+//! holding the text.
 
 use ring::hmac;
 
@@ -7,7 +8,7 @@ use ring::hmac;
 pub struct Commitment(pub [u8; 32]);
 
 impl Commitment {
-    /// Commits to bytes under a salt; the label keeps requests and responses apart.
+    /// Commits to bytes under a salt; the label keeps requests, responses and details apart.
     pub fn new(salt: &[u8; 16], label: &[u8], bytes: &[u8]) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, salt);
         let mut context = hmac::Context::with_key(&key);
@@ -31,16 +32,11 @@ impl Commitment {
     pub fn response(salt: &[u8; 16], bytes: &[u8]) -> Self {
         Self::new(salt, b"response", bytes)
     }
-}
 
-/// An entry that owns its text, on its way to the trail outside the request's path.
-#[derive(Clone, Debug)]
-pub(crate) struct OwnedEntry {
-    pub(crate) call: std::sync::Arc<crate::call::Identity>,
-    pub(crate) action: &'static str,
-    pub(crate) outcome: &'static str,
-    pub(crate) request: Commitment,
-    pub(crate) response: Commitment,
+    /// To what an auditor may read.
+    pub fn detail(salt: &[u8; 16], text: &str) -> Self {
+        Self::new(salt, b"detail", text.as_bytes())
+    }
 }
 
 #[cfg(test)]
@@ -54,5 +50,14 @@ mod tests {
         assert_ne!(base, Commitment::request(&[2; 16], b"x"));
         assert_ne!(base, Commitment::response(&[1; 16], b"x"));
         assert_ne!(base, Commitment::request(&[1; 16], b"y"));
+        assert_ne!(base, Commitment::detail(&[1; 16], "x"));
+    }
+
+    /// The vector printed in `docs/guides/audit.md`.
+    #[test]
+    fn the_published_vector_holds() {
+        let commitment = Commitment::detail(&[0x44; 16], r#"{"reason":"approved"}"#);
+        let expected = "73cad1630fa7d29b9ee04c619b28ab5f3d5094a054ee0ecb6c96134548775608";
+        assert_eq!(protocol::audit::to_hex(&commitment.0), expected);
     }
 }

@@ -1,10 +1,44 @@
-//! The readable part of an entry. It is not sealed, so what helps to find an entry may stand in it.
+//! The readable part of an entry: what helps to find it may stand in it. It can be erased; a commitment
+//! to it is sealed, so it cannot be rewritten.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+use super::commitment::Commitment;
 use crate::call::Trace;
+
+/// How a stored detail stands to its commitment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DetailState {
+    /// There is nothing to read, and never was.
+    Absent,
+    /// It was erased.
+    Erased,
+    /// It is what the entry was made with.
+    Fits,
+    /// It is something else, or there is no salt left to tell.
+    Differs,
+    /// No commitment was made to it.
+    Uncommitted,
+}
+
+impl DetailState {
+    /// Of a detail, as it is found beside its commitment and their salt.
+    pub(super) fn of(detail: Option<&str>, commitment: Option<&[u8]>, salt: Option<&[u8]>) -> Self {
+        match (detail, commitment) {
+            (None, None) => Self::Absent,
+            (None, Some(_)) => Self::Erased,
+            (Some(_), None) => Self::Uncommitted,
+            (Some(detail), Some(commitment)) => {
+                let salt = salt.and_then(|salt| <&[u8; 16]>::try_from(salt).ok());
+                let made = salt.map(|salt| Commitment::detail(salt, detail));
+                let fits = made.is_some_and(|made| made.0 == *commitment);
+                if fits { Self::Fits } else { Self::Differs }
+            }
+        }
+    }
+}
 
 /// What an auditor may read of a change, and the trace of the request that made it.
 pub(crate) fn with_trace<'a>(

@@ -4,9 +4,10 @@ use protocol::audit::{Hash, from_hex, hashes_of, includes, prove as merkle_path,
 use serde::{Deserialize, Serialize};
 use store::{Store, StoreError};
 
+use super::detail::DetailState;
 use super::error::AuditError;
 use super::keys::{TrustedKeys, signature_fits};
-use super::record::{EntryRecord, SealRecord, entry_hash};
+use super::record::{EntryRecord, SealRecord, detail_state, entry_hash};
 
 /// An entry and what shows that it was sealed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,16 +23,20 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Whether the entry stands under a seal that one of the keys signed.
+    /// Whether the entry stands under a seal that one of the keys signed, with the detail that it was
+    /// made with, or none where that was erased. A detail without a commitment is not proved.
     pub fn holds(&self, keys: &TrustedKeys) -> bool {
         let path: Option<Vec<Hash>> =
             self.path.iter().map(|text| from_hex(text)?.try_into().ok()).collect();
         let (Some(path), Ok(root)) = (path, Hash::try_from(self.seal.root.as_slice())) else {
             return false;
         };
-        let Ok(size) = u64::try_from(self.seal.entries) else { return false };
+        let (Ok(size), Some(leaf)) = (u64::try_from(self.seal.entries), self.entry.hash()) else {
+            return false;
+        };
         let hash = self.seal.computed_hash();
-        includes(&root, size, self.index, &self.entry.hash(), &path)
+        includes(&root, size, self.index, &leaf, &path)
+            && self.entry.detail_fits()
             && hash.as_slice() == self.seal.hash
             && keys
                 .get(&self.seal.key_id)
@@ -54,6 +59,9 @@ pub async fn prove(store: &Store, id: i64) -> Result<Proof, AuditError> {
     let mut seal = seal.ok_or(AuditError::NotSealed(id))?;
     let leaves = std::mem::take(&mut seal.leaves);
     let leaves = hashes_of(&leaves).ok_or(AuditError::NotAsSealed(id))?;
+    if detail_state(&entry) == DetailState::Differs {
+        return Err(AuditError::NotAsSealed(id));
+    }
     let hash = entry_hash(&entry, id);
     let index = leaves.iter().position(|leaf| *leaf == hash).ok_or(AuditError::NotAsSealed(id))?;
     let path = merkle_path(leaves, index).ok_or(AuditError::NotAsSealed(id))?;

@@ -1,9 +1,11 @@
 //! Entries and seals as people and other programs read them: one JSON object each, bytes in hexadecimal.
 
 use protocol::Timestamp;
-use protocol::audit::{Entry, Hash, Seal, to_hex};
+use protocol::audit::{Entry, Hash, Seal, from_hex, to_hex};
 use serde::{Deserialize, Serialize};
 use store::{AuditRow, SealRow};
+
+use super::detail::DetailState;
 
 /// An entry, as it is exported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +31,7 @@ pub struct EntryRecord {
     pub action: String,
     /// On what.
     pub object: String,
-    /// `ok`, or the error's code.
+    /// `ok`, `unchanged`, or the error's code.
     pub outcome: String,
     /// A commitment to what was asked.
     #[serde(with = "hex")]
@@ -37,10 +39,13 @@ pub struct EntryRecord {
     /// A commitment to what was answered.
     #[serde(with = "hex")]
     pub response: Vec<u8>,
-    /// The salt of both in hexadecimal, unless erased; not sealed.
+    /// The salt of every commitment in hexadecimal, unless erased; not sealed.
     pub salt: Option<String>,
-    /// What an auditor may read, unless erased; not sealed.
+    /// What an auditor may read, unless erased; not sealed itself.
     pub detail: Option<String>,
+    /// A commitment to the detail in hexadecimal, where one was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail_commitment: Option<String>,
 }
 
 impl From<AuditRow> for EntryRecord {
@@ -61,14 +66,19 @@ impl From<AuditRow> for EntryRecord {
             response: row.response,
             salt: row.salt.as_deref().map(to_hex),
             detail: row.detail,
+            detail_commitment: row.detail_commitment.as_deref().map(to_hex),
         }
     }
 }
 
 impl EntryRecord {
-    /// The hash that a seal covers.
-    pub fn hash(&self) -> Hash {
-        Entry {
+    /// The hash that a seal covers; `None` when the commitment to the detail is no hexadecimal number.
+    pub fn hash(&self) -> Option<Hash> {
+        let detail = match &self.detail_commitment {
+            Some(digits) => Some(from_hex(digits)?),
+            None => None,
+        };
+        let entry = Entry {
             id: self.id,
             at_ms: self.at.as_ms(),
             workspace: &self.workspace,
@@ -82,8 +92,17 @@ impl EntryRecord {
             outcome: &self.outcome,
             request: &self.request,
             response: &self.response,
-        }
-        .hash()
+            detail: detail.as_deref(),
+        };
+        Some(entry.hash())
+    }
+
+    /// Whether the detail, where there is one and a commitment to it, is what the entry was made with.
+    pub(super) fn detail_fits(&self) -> bool {
+        let bytes = |digits: &Option<String>| digits.as_deref().and_then(from_hex);
+        let (commitment, salt) = (bytes(&self.detail_commitment), bytes(&self.salt));
+        let detail = self.detail.as_deref();
+        DetailState::of(detail, commitment.as_deref(), salt.as_deref()) != DetailState::Differs
     }
 }
 
@@ -103,8 +122,15 @@ pub(super) fn entry_hash(row: &AuditRow, id: i64) -> Hash {
         outcome: &row.outcome,
         request: &row.request,
         response: &row.response,
+        detail: row.detail_commitment.as_deref(),
     }
     .hash()
+}
+
+/// How a stored entry's detail stands to its commitment.
+pub(super) fn detail_state(row: &AuditRow) -> DetailState {
+    let (commitment, salt) = (row.detail_commitment.as_deref(), row.salt.as_deref());
+    DetailState::of(row.detail.as_deref(), commitment, salt)
 }
 
 /// A seal, as it is exported.

@@ -13,6 +13,7 @@ use store::{SealRow, Store};
 
 use super::error::AuditError;
 use super::keys::TrustedKeys;
+use entries::Details;
 use read::FoundSeal;
 use seals::Before;
 
@@ -69,7 +70,13 @@ pub async fn verify(
     verification: &Verification,
     mut progress: impl FnMut(Progress),
 ) -> Result<Report, AuditError> {
-    let mut walk = Walk { store, verification, before: Before::first(), report: Report::default() };
+    let mut walk = Walk {
+        store,
+        verification,
+        before: Before::first(),
+        details: Details::default(),
+        report: Report::default(),
+    };
     walk.report.problem = walk.run(&mut progress).await?.err();
     if walk.report.is_good() {
         let from = walk.before.next_entry();
@@ -87,6 +94,7 @@ struct Walk<'a> {
     store: &'a Store,
     verification: &'a Verification,
     before: Before,
+    details: Details,
     report: Report,
 }
 
@@ -136,6 +144,9 @@ impl Walk<'_> {
         }
         self.before = Before::of(&anchor);
         self.report.last_seal = anchor.id;
+        let from = self.before.next_entry();
+        let look = read::read(self.store, move |tx| tx.has_detail_commitments_before(from));
+        self.details.are_committed = look.await?;
         Ok(self.check_earlier_checkpoint(&anchor).await?.map(|()| first))
     }
 
@@ -163,7 +174,7 @@ impl Walk<'_> {
         let leaves = hashes_of(&seal.leaves).unwrap_or_default();
         let range = (self.before.next_entry(), seal.last_id);
         let found = read::entries(self.store, range, leaves.len().saturating_add(1)).await?;
-        if let Err(problem) = entries::check(&seal, leaves, &found) {
+        if let Err(problem) = entries::check(&seal, leaves, &found, &mut self.details) {
             return Ok(Err(problem));
         }
         self.report.seals += 1;

@@ -10,6 +10,7 @@ use store::{LinkRow, NewLink, Tx};
 
 use super::rules;
 use super::take::{self, Taken};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -63,6 +64,10 @@ impl Operation for AddMessages {
     const EFFECT: Effect = Effect::Set;
     const TOOLSET: &'static str = "admin";
     type Output = AddMessagesOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.source)
+    }
 
     async fn run(self, call: &Call) -> Result<AddMessagesOutput> {
         rules::source_name("source", &self.source)?;
@@ -152,7 +157,7 @@ async fn try_take(call: &Call, request: &Arc<AddMessages>, service: &Arc<str>) -
         if let Some(ImportMark { fingerprint, after: Some(after), .. }) = &request.import {
             let (done, after) = (tx.import_progress(workspace, fingerprint)?, *after);
             if done < after {
-                return Ok(Change::none(Turn::Early { done, after }));
+                return Ok(Change::nothing(Turn::Early { done, after }));
             }
         }
         let link = source(tx, &request.source, &service, &identity)?;

@@ -15,6 +15,7 @@ use store::LinkRow;
 use super::details::Details;
 use super::get_context::{MISSING, visible};
 use super::{TOOLSET, view};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -52,6 +53,10 @@ impl Operation for GetAttachment {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = TOOLSET;
     type Output = GetAttachmentOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.message_id)
+    }
 
     async fn run(self, call: &Call) -> Result<GetAttachmentOutput> {
         let id: MessageId = self.message_id.parse().map_err(|_| MISSING)?;

@@ -11,6 +11,7 @@ use super::coverage::{self, Coverage};
 use super::rules::Range;
 use super::view::{self, ChatMessage, Shower};
 use super::{TOOLSET, sight};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -55,6 +56,10 @@ impl Operation for GetContext {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = TOOLSET;
     type Output = GetContextOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.message_id)
+    }
 
     async fn run(self, call: &Call) -> Result<GetContextOutput> {
         let id: MessageId = self.message_id.parse().map_err(|_| MISSING)?;

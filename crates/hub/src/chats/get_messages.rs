@@ -10,6 +10,7 @@ use super::find::{self, Asked, Order};
 use super::rules::Cursor;
 use super::view::{self, ChatMessage};
 use super::{TOOLSET, rules};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -90,6 +91,10 @@ impl Operation for GetMessages {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = TOOLSET;
     type Output = GetMessagesOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::Chat { source: self.source.as_deref(), chat: self.chat.as_deref() }
+    }
 
     async fn run(self, call: &Call) -> Result<GetMessagesOutput> {
         let found = find::find(call, self.asked(call)?).await?;

@@ -11,6 +11,7 @@ use store::{ChatRow, Tx};
 
 use super::view::{self, ChatView};
 use super::{TOOLSET, rules, sight};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::links::LinkStatus;
@@ -67,6 +68,12 @@ impl Operation for ListChats {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ListChatsOutput;
+
+    fn object(&self) -> Object<'_> {
+        let filter = self.filter.as_ref();
+        let chat = filter.and_then(|filter| filter.chat.as_deref());
+        Object::Chat { source: Some(&self.source), chat }
+    }
 
     async fn run(self, call: &Call) -> Result<ListChatsOutput> {
         let filter = self.filter.unwrap_or_default();

@@ -12,6 +12,7 @@ use store::{ChatRow, ChatSendRow, LinkRow, Tx};
 use super::details::Details;
 use super::sending::{self, SendMessageOutput};
 use super::{rules, sight};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::hub::Hub;
@@ -51,6 +52,10 @@ impl Operation for SendMessage {
     // What waits for a human is seen with the tools of the relay, and few agents may send.
     const TOOLSET: &'static str = TOOLSET;
     type Output = SendMessageOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::Chat { source: Some(&self.source), chat: Some(&self.chat) }
+    }
 
     async fn run(self, call: &Call) -> Result<SendMessageOutput> {
         self.send(call).await.map_err(Error::of_chats)

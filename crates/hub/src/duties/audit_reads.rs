@@ -4,38 +4,43 @@ use std::sync::Arc;
 
 use protocol::limits;
 use store::{Store, StoreError};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::trouble::Trouble;
-use crate::audit::{OwnedEntry, with_trace};
+use crate::audit::{Delay, OwnedEntry, WaitingEntries, with_trace};
 
 /// Runs until it is stopped; then enters what is left.
 pub(crate) async fn run(
     store: Store,
-    mut entries: mpsc::Receiver<OwnedEntry>,
+    mut waiting: WaitingEntries,
     bell: Arc<Notify>,
     stop: CancellationToken,
 ) {
     loop {
         let mut batch = Vec::new();
         tokio::select! {
-            count = entries.recv_many(&mut batch, limits::AUDIT_READS_BATCH_MAX) => {
+            count = waiting.entries.recv_many(&mut batch, limits::AUDIT_READS_BATCH_MAX) => {
                 if count == 0 {
                     return;
                 }
             }
-            () = stop.cancelled(), if !entries.is_closed() => {
-                entries.close();
+            () = stop.cancelled(), if !waiting.entries.is_closed() => {
+                waiting.entries.close();
                 continue;
             }
         }
-        enter(&store, batch, &stop).await;
+        enter(&store, batch, &waiting, &stop).await;
         bell.notify_one();
     }
 }
 
-async fn enter(store: &Store, batch: Vec<OwnedEntry>, stop: &CancellationToken) {
+async fn enter(
+    store: &Store,
+    batch: Vec<OwnedEntry>,
+    waiting: &WaitingEntries,
+    stop: &CancellationToken,
+) {
     let batch = Arc::new(batch);
     let mut trouble = Trouble::default();
     loop {
@@ -44,10 +49,11 @@ async fn enter(store: &Store, batch: Vec<OwnedEntry>, stop: &CancellationToken) 
             .write(move |tx| {
                 for entry in work.iter() {
                     let commitments = (&entry.request, &entry.response);
-                    let detail = with_trace(None, entry.call.trace.as_ref());
+                    let detail = entry.asked.detail();
+                    let detail = with_trace(detail.as_deref(), entry.call.trace.as_ref());
                     tx.insert_audit(&entry.call.entry(
                         entry.action,
-                        "",
+                        entry.asked.object(),
                         entry.outcome,
                         commitments,
                         detail.as_deref(),
@@ -56,21 +62,31 @@ async fn enter(store: &Store, batch: Vec<OwnedEntry>, stop: &CancellationToken) 
                 Ok(())
             })
             .await;
-        match result {
-            Err(StoreError::Overloaded) => tokio::task::yield_now().await,
-            // What was answered before the outage is entered after it.
-            Err(error) if error.is_outage() && !stop.is_cancelled() => {
+        let error = match result {
+            Ok(()) => {
+                waiting.note(Delay::Busy);
+                return;
+            }
+            Err(StoreError::Overloaded) => {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            Err(error) => error,
+        };
+        // What was answered while the database was out of reach or the disk full is entered afterwards.
+        match Delay::of(&error) {
+            Some(delay) if !stop.is_cancelled() => {
+                waiting.note(delay);
                 trouble.say(&error, "reads wait to be audited; trying again");
                 tokio::select! {
                     () = tokio::time::sleep(limits::DATABASE_RECONNECT_PAUSE) => {}
                     () = stop.cancelled() => {}
                 }
             }
-            Err(error) => {
+            _ => {
                 tracing::error!(%error, entries = batch.len(), "reads could not be audited");
                 return;
             }
-            Ok(()) => return,
         }
     }
 }

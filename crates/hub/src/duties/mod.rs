@@ -19,11 +19,10 @@ use std::future::Future;
 use std::sync::Arc;
 
 use store::Engine;
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::OwnedEntry;
+use crate::audit::WaitingEntries;
 use crate::hub::Hub;
 use crate::memory;
 
@@ -61,7 +60,7 @@ impl Duties {
 }
 
 /// Starts what every hub does.
-pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: mpsc::Receiver<OwnedEntry>) {
+pub(crate) fn start(hub: &Arc<Hub>, duties: &mut Duties, reads: WaitingEntries) {
     let (store, bell) = (hub.store.clone(), Arc::clone(&hub.audit_bell));
     duties.spawn("audit_reads", |stop| audit_reads::run(store, reads, bell, stop));
     let (store, index, live) = (hub.store.clone(), hub.search.clone(), Arc::clone(&hub.live));

@@ -1,6 +1,7 @@
-//! Forgets what is over in the relay when it has been kept long enough: deliveries, actions, proposals,
-//! calls of tools, work, what we posted, keys of messages to chats and the summaries of threads. What
-//! somebody still needs stays, however old it is; messages and the audit trail are never touched.
+//! Forgets what is over when it has been kept long enough: deliveries, actions, proposals, calls of
+//! tools, work, what we posted, keys of messages to chats, the summaries of threads, and tokens that have
+//! ended. What somebody still needs stays, however old it is; messages and the audit trail are never
+//! touched.
 
 use std::sync::Arc;
 
@@ -17,12 +18,13 @@ use crate::metrics::Metrics;
 use crate::relay::intake::task_key;
 
 /// What is forgotten beside [`Kept`], as the metrics call it.
-const OTHERS: [&str; 5] = [DELIVERY_BODIES, DELIVERIES, POSTED, CHAT_SENDS, SESSION_LAYERS];
+const OTHERS: [&str; 6] = [DELIVERY_BODIES, DELIVERIES, POSTED, CHAT_SENDS, SESSION_LAYERS, TOKENS];
 pub(super) const DELIVERY_BODIES: &str = "delivery_bodies";
 pub(super) const DELIVERIES: &str = "deliveries";
 const POSTED: &str = "posted";
 const CHAT_SENDS: &str = "chat_sends";
 const SESSION_LAYERS: &str = "session_layers";
+const TOKENS: &str = "tokens";
 
 /// Runs until it is stopped.
 pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
@@ -68,7 +70,8 @@ async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
         forget(hub, kept, cutoffs, stop).await?;
     }
     let (posted, layers) = (now.plus_ms(-settings.posted_ms), now.plus_ms(-relay::SESSION_MS_MAX));
-    let by_age: [(&str, Timestamp, (Oldest, Forget)); 3] = [
+    let tokens = now.plus_ms(-limits::TOKENS_MS);
+    let by_age: [(&str, Timestamp, (Oldest, Forget)); 4] = [
         (POSTED, posted, (|tx| tx.oldest_posted(), |tx, at, most| tx.forget_posted(at, most))),
         (
             CHAT_SENDS,
@@ -80,6 +83,7 @@ async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
             layers,
             (|tx| tx.oldest_session_layer(), |tx, at, most| tx.forget_session_layers(at, most)),
         ),
+        (TOKENS, tokens, (|tx| tx.oldest_token_end(), |tx, at, most| tx.forget_tokens(at, most))),
     ];
     for (what, before, how) in by_age {
         forget_older(hub, what, before, how, stop).await?;

@@ -16,6 +16,7 @@ use store::{LinkRow, NewLink};
 use tokio::time::timeout;
 
 use super::attempt::silent;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::chats::rules;
 use crate::error::{Error, Result};
@@ -86,6 +87,10 @@ impl Operation for AddLink {
     const EFFECT: Effect = Effect::Set;
     const TOOLSET: &'static str = "admin";
     type Output = AddLinkOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::maybe(self.name.as_deref())
+    }
 
     async fn run(self, call: &Call) -> Result<AddLinkOutput> {
         let links = &call.hub.links;

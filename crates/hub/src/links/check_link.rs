@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::attempt::silent;
 use super::patience;
 use super::state::LinkStatus;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::chats::rules;
 use crate::error::{Error, Result};
@@ -52,6 +53,10 @@ impl Operation for CheckLink {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = "admin";
     type Output = CheckLinkOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.name)
+    }
 
     async fn run(self, call: &Call) -> Result<CheckLinkOutput> {
         let link = find(call, self.name).await?;

@@ -245,7 +245,7 @@ fn change(link: &LinkRow, committed: Committed) -> Change<Committed> {
     let Committed { taken, received } = &committed;
     let new: Vec<_> = received.iter().filter(|received| received.is_new()).collect();
     if taken.chats_added + taken.messages_added + taken.messages_changed == 0 && new.is_empty() {
-        return Change::none(committed);
+        return Change::nothing(committed);
     }
     let deliveries = new.iter().map(|received| {
         let Received { delivery_id, event, outcome, thread_id, .. } = *received;

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::purge;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -43,6 +44,10 @@ impl Operation for RemoveLink {
     const EFFECT: Effect = Effect::Destroy;
     const TOOLSET: &'static str = "admin";
     type Output = RemoveLinkOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.name)
+    }
 
     async fn run(self, call: &Call) -> Result<RemoveLinkOutput> {
         let identity = Arc::clone(&call.identity);

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::recall;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -32,6 +33,10 @@ impl Operation for Forget {
     const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = super::TOOLSET;
     type Output = ForgetOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.memory_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ForgetOutput> {
         let not_found = || Error::NotFound { what: "memory" };

@@ -12,6 +12,7 @@ use store::{Area, AreaKind, Candidate, MemoryItem, MemoryRow, RecallQuery, Recal
 use super::means::embed_query;
 use super::score::{Age, ScoreSettings};
 use super::shown::MemoryView;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -57,6 +58,10 @@ impl Operation for Recall {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = super::TOOLSET;
     type Output = RecallOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::maybe(self.thread_id.as_deref())
+    }
 
     async fn run(self, call: &Call) -> Result<RecallOutput> {
         #[expect(clippy::disallowed_methods, reason = "measures how long a recall takes")]

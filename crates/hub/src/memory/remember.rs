@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::means::count_redactions;
 use super::update::{self, Remembered};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Quota, Route};
@@ -56,6 +57,10 @@ impl Operation for Remember {
     const QUOTA: Quota = Quota::Posts;
     const TOOLSET: &'static str = super::TOOLSET;
     type Output = RememberOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::maybe(self.thread_id.as_deref())
+    }
 
     async fn run(self, call: &Call) -> Result<RememberOutput> {
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use store::CursorRow;
 
 use super::rules;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -45,6 +46,10 @@ impl Operation for AckRead {
     const EFFECT: Effect = Effect::Set;
     const IS_BRIEF: bool = true;
     type Output = AckReadOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<AckReadOutput> {
         rules::claim("agent_id", self.agent_id.as_deref(), &call.caller().agent_id)?;

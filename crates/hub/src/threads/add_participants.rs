@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::participants::{self, ParticipantsOutput};
 use super::rules;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -28,6 +29,10 @@ impl Operation for AddParticipants {
     const EFFECT: Effect = Effect::Set;
     const IS_BRIEF: bool = true;
     type Output = ParticipantsOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ParticipantsOutput> {
         let id = rules::thread_id(&self.thread_id)?;

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{rules, view};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -56,6 +57,10 @@ impl Operation for GetMessage {
     const SCOPE: Scope = Scope::ThreadsRead;
     const EFFECT: Effect = Effect::Read;
     type Output = GetMessageOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::Named(format!("{}/{}", self.thread_id, self.message_id).into())
+    }
 
     async fn run(self, call: &Call) -> Result<GetMessageOutput> {
         const MISSING: Error = Error::NotFound { what: "message" };

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
@@ -38,6 +39,10 @@ impl Operation for GetThread {
     const EFFECT: Effect = Effect::Read;
     const IS_BRIEF: bool = true;
     type Output = GetThreadOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<GetThreadOutput> {
         let id = rules::thread_id(&self.thread_id)?;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use store::{MessageRow, NewMessage, ReplyTo, ThreadRow, Tx};
 
 use super::rules::{self, Move};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
@@ -82,6 +83,10 @@ impl Operation for PostMessage {
     const QUOTA: Quota = Quota::Posts;
     const IS_BRIEF: bool = true;
     type Output = PostMessageOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<PostMessageOutput> {
         let draft = self.check(call)?;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use store::{ThreadRow, Tx};
 
 use super::{rules, view};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -46,6 +47,10 @@ impl Operation for ReadMessages {
     const EFFECT: Effect = Effect::Read;
     const IS_BRIEF: bool = true;
     type Output = MessagesPage;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<MessagesPage> {
         rules::claim("agent_id", self.agent_id.as_deref(), &call.caller().agent_id)?;

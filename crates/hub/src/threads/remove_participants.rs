@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::participants::{self, ParticipantsOutput};
 use super::rules;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -30,6 +31,10 @@ impl Operation for RemoveParticipants {
     const EFFECT: Effect = Effect::Destroy;
     const IS_BRIEF: bool = true;
     type Output = ParticipantsOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ParticipantsOutput> {
         let id = rules::thread_id(&self.thread_id)?;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use store::{MessageRow, SearchHit, SearchQuery, SearchScope, StoreError, Tx, highlight};
 
 use super::rules;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -77,6 +78,10 @@ impl Operation for SearchMessages {
     const EFFECT: Effect = Effect::Read;
     const IS_BRIEF: bool = true;
     type Output = SearchMessagesOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::maybe(self.thread_id.as_deref())
+    }
 
     async fn run(self, call: &Call) -> Result<SearchMessagesOutput> {
         validate::line(&self.query, limits::SEARCH_QUERY_CHARS_MAX).field("query")?;

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::rules;
 use super::summary::Summary;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -29,6 +30,10 @@ impl Operation for SummarizeThread {
     const SCOPE: Scope = Scope::ThreadsRead;
     const EFFECT: Effect = Effect::Read;
     type Output = Summary;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<Summary> {
         let id = rules::thread_id(&self.thread_id)?;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{self, Move};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -52,6 +53,10 @@ impl Operation for UpdateThreadStatus {
     const EFFECT: Effect = Effect::Set;
     const IS_BRIEF: bool = true;
     type Output = UpdateThreadStatusOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<UpdateThreadStatusOutput> {
         rules::claim("agent_id", self.agent_id.as_deref(), &call.caller().agent_id)?;

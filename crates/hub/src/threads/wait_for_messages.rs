@@ -10,6 +10,7 @@ use store::{MessageRow, ThreadRow, Tx};
 
 use super::read_messages::since_seq;
 use super::{Tail, rules, view};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::chats::view::{self as chat_view, ChatMessage};
 use crate::chats::wait::{self as chat_wait, ChatWait};
@@ -100,6 +101,17 @@ impl Operation for WaitForMessages {
     const EFFECT: Effect = Effect::Read;
     const QUOTA: Quota = Quota::Waits;
     type Output = WaitForMessagesOutput;
+
+    fn object(&self) -> Object<'_> {
+        match (&self.thread_id, &self.source) {
+            (Some(thread), _) => Object::named(thread),
+            (None, Some(source)) => Object::Chat {
+                source: Some(source.as_str()).filter(|source| *source != "*"),
+                chat: self.chat.as_deref(),
+            },
+            (None, None) => Object::None,
+        }
+    }
 
     async fn run(self, call: &Call) -> Result<WaitForMessagesOutput> {
         rules::claim("agent_id", self.agent_id.as_deref(), &call.caller().agent_id)?;

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::life;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -41,6 +42,10 @@ impl Operation for CancelWake {
     // Few models have a need of it, and their list of tools is short; those who do ask for the set.
     const TOOLSET: &'static str = "wakes";
     type Output = CancelWakeOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.wake_id)
+    }
 
     async fn run(self, call: &Call) -> Result<CancelWakeOutput> {
         const MISSING: Error = Error::NotFound { what: "wake" };

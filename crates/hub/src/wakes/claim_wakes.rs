@@ -63,7 +63,13 @@ impl Operation for ClaimWakes {
         let workspace = call.caller().workspace_id.clone();
         if self.restarted == Some(true) {
             let (workspace, host) = (workspace.clone(), self.host.clone());
-            call.write(move |tx| Ok(Change::none(tx.release_wakes(&workspace, &host)?))).await?;
+            call.write(move |tx| {
+                Ok(match tx.release_wakes(&workspace, &host)? {
+                    0 => Change::nothing(0),
+                    released => Change::of(host.clone(), released),
+                })
+            })
+            .await?;
         }
         let bell = call.hub.wakes.bell_of_all(&workspace);
         let mut pause = Pause::new(&call.hub, wait_ms);
@@ -117,7 +123,7 @@ async fn claim(call: &Call, host: &str, now: Timestamp, limit: usize) -> Result<
             let named: Vec<String> = wakes.iter().map(ToString::to_string).collect();
             let claimed = Claimed { wakes, rows };
             if named.is_empty() {
-                return Ok(Change::none(claimed));
+                return Ok(Change::nothing(claimed));
             }
             let detail = serde_json::json!({ "host": host });
             Ok(Change::of(named.join(" "), claimed).with_detail(detail.to_string()))

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::standing::{PolicyOrigin, Standing};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -75,6 +76,10 @@ impl Operation for GetWakePolicy {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = "admin";
     type Output = WakePolicyOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.agent_id)
+    }
 
     async fn run(self, call: &Call) -> Result<WakePolicyOutput> {
         validate::name(&self.agent_id).field("agent_id")?;

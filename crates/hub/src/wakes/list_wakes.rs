@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use store::WakeFilter;
 
 use super::view::WakeView;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -50,6 +51,10 @@ impl Operation for ListWakes {
     // Few models have a need of it, and their list of tools is short; those who do ask for the set.
     const TOOLSET: &'static str = "wakes";
     type Output = ListWakesOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::maybe(self.thread_id.as_deref())
+    }
 
     async fn run(self, call: &Call) -> Result<ListWakesOutput> {
         let caller = call.shared_caller();

@@ -10,6 +10,7 @@ use store::WakeRow;
 
 use super::life::{self, HUMAN};
 use super::settings::WakeSettings;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -82,6 +83,10 @@ impl Operation for ReportWake {
     const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = "admin";
     type Output = ReportWakeOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.wake_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ReportWakeOutput> {
         const MISSING: Error = Error::NotFound { what: "wake" };

@@ -10,6 +10,7 @@ use store::{Tx, WakePolicyRow};
 use super::get_wake_policy::WakePolicyOutput;
 use super::policy;
 use super::standing::Standing;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -40,6 +41,10 @@ impl Operation for SetWakePolicy {
     const EFFECT: Effect = Effect::Set;
     const TOOLSET: &'static str = "admin";
     type Output = WakePolicyOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.agent_id)
+    }
 
     async fn run(self, call: &Call) -> Result<WakePolicyOutput> {
         validate::name(&self.agent_id).field("agent_id")?;

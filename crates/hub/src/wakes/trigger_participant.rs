@@ -18,6 +18,7 @@ use super::reach::{self, Action, May, Reach};
 use super::request::{Asked, NewWake, Requested, request};
 use super::settings::WakeSettings;
 use super::standing::Standing;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Quota, Route};
@@ -111,6 +112,10 @@ impl Operation for TriggerParticipant {
     const EFFECT: Effect = Effect::Set;
     const QUOTA: Quota = Quota::Waits;
     type Output = TriggerParticipantOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<TriggerParticipantOutput> {
         let wait = self.check(call.caller())?;

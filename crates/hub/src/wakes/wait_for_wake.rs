@@ -193,16 +193,16 @@ impl Waiter {
             let place = borrowed(&place);
             let session = tx.session(place.0, place.1, place.2)?;
             if session.as_ref().is_some_and(|row| row.parked_by.as_deref() != Some(&nonce)) {
-                return Ok(Change::none(Looked { is_superseded: true, ..Looked::default() }));
+                return Ok(Change::nothing(Looked { is_superseded: true, ..Looked::default() }));
             }
             let given_before = now.plus_ms(-limits::WAKE_REHAND_MS);
             let lane = WakeLane::ClaudeRewake.name();
             let Some(mut wake) = tx.lock_wake_for_waiter(place, lane, (now, given_before))? else {
-                return Ok(Change::none(Looked::default()));
+                return Ok(Change::nothing(Looked::default()));
             };
             let looked = step(&mut wake, session.as_ref(), place.2, &settings, now);
             if !looked.has_moved && looked.given.is_none() {
-                return Ok(Change::none(looked));
+                return Ok(Change::nothing(looked));
             }
             tx.update_wake(&wake)?;
             let detail =

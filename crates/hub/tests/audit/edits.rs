@@ -2,7 +2,7 @@
 
 use protocol::audit::{Entry, Seal, hashes_of, root};
 use store::{AuditRow, SealRow};
-use waystation_hub::audit::Problem;
+use waystation_hub::audit::{Commitment, Problem};
 
 use crate::trail::{Database, Dice, Trail, text};
 
@@ -36,6 +36,15 @@ pub(crate) const EDITS: &[(&str, Edit)] = &[
     ("flip a byte of an entry", flip_entry),
     ("flip a byte of an entry", flip_entry),
     ("move a letter to the next column", move_letter),
+    ("rewrite a detail", rewrite_detail),
+    ("rewrite a detail and take its salt", rewrite_detail_without_salt),
+    ("rewrite a detail and its salt", rewrite_detail_and_salt),
+    ("take a commitment to a detail away", take_commitment),
+    ("take a detail and its commitment away", take_detail_and_commitment),
+    ("flip a byte of a commitment to a detail", flip_commitment),
+    ("commit to another detail", commit_anew),
+    ("give an entry a detail", give_detail),
+    ("give an entry a detail and a commitment", give_detail_and_commitment),
     ("renumber an entry", renumber_entry),
     ("delete an entry", delete_entry),
     ("insert an entry", insert_entry),
@@ -117,6 +126,96 @@ fn move_letter(trail: &mut Trail, dice: &mut Dice) -> Expected {
     altered(trail, row.id)
 }
 
+fn detail_altered(trail: &Trail, entry: i64) -> Expected {
+    Expected::Problem(Problem::DetailAltered { entry, seal: trail.seal_over(entry).id })
+}
+
+/// An entry whose detail is committed to.
+fn pick_committed(trail: &Trail, dice: &mut Dice) -> AuditRow {
+    let is_committed = |row: &&AuditRow| row.detail_commitment.is_some();
+    let committed: Vec<AuditRow> = trail.entries.iter().filter(is_committed).cloned().collect();
+    dice.pick(&committed)
+}
+
+/// An entry that was made without a detail, since details are committed to.
+fn pick_plain(trail: &Trail, dice: &mut Dice) -> AuditRow {
+    let first = trail.entries.iter().position(|row| row.detail_commitment.is_some()).unwrap();
+    let later = trail.entries.iter().skip(first);
+    let plain: Vec<AuditRow> = later.filter(|row| row.detail.is_none()).cloned().collect();
+    dice.pick(&plain)
+}
+
+fn change(trail: &mut Trail, id: i64, values: &str) {
+    trail.database.run(&format!("UPDATE audit SET {values} WHERE id = {id}"));
+}
+
+const APPROVED: &str = r#"{"reason":"approved"}"#;
+
+fn commitment_to(trail: &Trail, salt: &[u8], detail: &str) -> String {
+    let commitment = Commitment::detail(salt.try_into().unwrap(), detail);
+    trail.database.blob(&commitment.0)
+}
+
+fn rewrite_detail(trail: &mut Trail, dice: &mut Dice) -> Expected {
+    let id = pick_committed(trail, dice).id;
+    change(trail, id, &format!("detail = {}", text(APPROVED)));
+    detail_altered(trail, id)
+}
+
+fn rewrite_detail_without_salt(trail: &mut Trail, dice: &mut Dice) -> Expected {
+    let id = pick_committed(trail, dice).id;
+    change(trail, id, &format!("salt = NULL, detail = {}", text(APPROVED)));
+    detail_altered(trail, id)
+}
+
+fn rewrite_detail_and_salt(trail: &mut Trail, dice: &mut Dice) -> Expected {
+    let id = pick_committed(trail, dice).id;
+    let salt = trail.database.blob(&[7; 16][..dice.below(17)]);
+    change(trail, id, &format!("salt = {salt}, detail = {}", text(APPROVED)));
+    detail_altered(trail, id)
+}
+
+fn take_commitment(trail: &mut Trail, dice: &mut Dice) -> Expected {
+    let id = pick_committed(trail, dice).id;
+    change(trail, id, &format!("detail_commitment = NULL, detail = {}", text(APPROVED)));
+    altered(trail, id)
+}
+
+fn take_detail_and_commitment(trail: &mut Trail, dice: &mut Dice) -> Expected {
+    let id = pick_committed(trail, dice).id;
+    change(trail, id, "detail_commitment = NULL, detail = NULL");
+    altered(trail, id)
+}
+
+fn flip_commitment(trail: &mut Trail, dice: &mut Dice) -> Expected {
+    let row = pick_committed(trail, dice);
+    let flipped = flip_bytes(dice, &row.detail_commitment.unwrap());
+    let flipped = trail.database.blob(&flipped);
+    change(trail, row.id, &format!("detail_commitment = {flipped}"));
+    altered(trail, row.id)
+}
+
+fn commit_anew(trail: &mut Trail, dice: &mut Dice) -> Expected {
+    let row = pick_committed(trail, dice);
+    let commitment = commitment_to(trail, &row.salt.unwrap(), APPROVED);
+    let values = format!("detail = {}, detail_commitment = {commitment}", text(APPROVED));
+    change(trail, row.id, &values);
+    altered(trail, row.id)
+}
+
+fn give_detail(trail: &mut Trail, dice: &mut Dice) -> Expected {
+    let id = pick_plain(trail, dice).id;
+    change(trail, id, &format!("detail = {}", text(APPROVED)));
+    Expected::Problem(Problem::DetailAdded { entry: id, seal: trail.seal_over(id).id })
+}
+
+fn give_detail_and_commitment(trail: &mut Trail, dice: &mut Dice) -> Expected {
+    let row = pick_entry(trail, dice);
+    let commitment = commitment_to(trail, &row.salt.unwrap(), "another");
+    change(trail, row.id, &format!("detail = 'another', detail_commitment = {commitment}"));
+    altered(trail, row.id)
+}
+
 fn renumber_entry(trail: &mut Trail, dice: &mut Dice) -> Expected {
     let old = pick_entry(trail, dice).id;
     let new = dice.pick(&[-7, 0, 1_000_000, i64::MAX]);
@@ -135,7 +234,8 @@ fn insert_entry(trail: &mut Trail, dice: &mut Dice) -> Expected {
     let id = if dice.below(5) == 0 { -1 } else { dice.pick(&trail.gaps) };
     trail.database.run(&format!(
         "INSERT INTO audit SELECT {id}, at_ms, workspace, actor, role, session, jti, request_id,
-             action, object, outcome, request, response, salt, detail FROM audit WHERE id = {like}"
+             action, object, outcome, request, response, salt, detail, detail_commitment
+         FROM audit WHERE id = {like}"
     ));
     inserted(trail, id)
 }
@@ -245,6 +345,7 @@ fn forge_seal(trail: &mut Trail, dice: &mut Dice) -> Expected {
         outcome: &row.outcome,
         request: &row.request,
         response: &row.response,
+        detail: row.detail_commitment.as_deref(),
     };
     let under_seal = |entry: &&AuditRow| trail.seal_over(entry.id).id == seal.id;
     let index = trail.entries.iter().filter(under_seal).position(|entry| entry.id == row.id);

@@ -39,11 +39,51 @@ fn another_program_gives_the_same_answer() {
         assert!(said.starts_with(&expected), "{said}");
 
         let bad = lines.join("\n").replacen("\"actor\":\"ada\"", "\"actor\":\"eve\"", 1);
-        std::fs::write(&path, bad).unwrap();
-        let output = python(&trail, &path, &[]);
-        assert_eq!(output.status.code(), Some(1));
-        assert!(String::from_utf8_lossy(&output.stdout).contains("entries differ"));
+        assert!(refusal(&trail, &path, &bad).contains("entries differ"));
     }
+}
+
+/// What the other program says of an export that is not as it was.
+fn refusal(trail: &Trail, path: &Path, export: &str) -> String {
+    std::fs::write(path, export).unwrap();
+    let output = python(trail, path, &[]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    said
+}
+
+#[test]
+fn another_program_sees_details_that_were_rewritten_or_added() {
+    let trail = Trail::grown(Engine::Sqlite);
+    let (lines, path) = exported(&trail, None, None);
+    let edited = |edit: &dyn Fn(&mut serde_json::Value), of: &dyn Fn(&str) -> bool| {
+        let at = lines.iter().position(|line| of(line)).unwrap();
+        let mut lines = lines.clone();
+        let mut entry: serde_json::Value = serde_json::from_str(&lines[at]).unwrap();
+        edit(&mut entry);
+        lines[at] = entry.to_string();
+        lines.join("\n")
+    };
+    let is_committed = |line: &str| line.contains("detail_commitment");
+    let first = trail.entries.iter().find(|row| row.detail_commitment.is_some()).unwrap().id;
+    let plain = trail.entries.iter().find(|row| row.id > first && row.detail.is_none()).unwrap().id;
+    let is_plain = |line: &str| line.contains(&format!("\"id\":{plain},"));
+    let rewrite = |entry: &mut serde_json::Value| entry["detail"] = "another".into();
+    let said = refusal(&trail, &path, &edited(&rewrite, &is_committed));
+    assert!(said.contains(&format!("entry {first}: the detail was rewritten")), "{said}");
+    let said = refusal(&trail, &path, &edited(&rewrite, &is_plain));
+    assert!(said.contains(&format!("entry {plain}: the detail was added")), "{said}");
+    let without = |entry: &mut serde_json::Value| {
+        entry.as_object_mut().unwrap().remove("detail_commitment");
+    };
+    let said = refusal(&trail, &path, &edited(&without, &is_committed));
+    assert!(said.contains("entries differ"), "{said}");
+    let erase = |entry: &mut serde_json::Value| {
+        entry["detail"] = serde_json::Value::Null;
+        entry["salt"] = serde_json::Value::Null;
+    };
+    std::fs::write(&path, edited(&erase, &is_committed)).unwrap();
+    assert!(python(&trail, &path, &[]).status.success(), "an erased detail is not wrong");
 }
 
 #[test]
@@ -72,6 +112,12 @@ fn every_entry_can_be_proved_alone() {
             let mut proof: Proof = serde_json::from_str(&text).unwrap();
             assert!(proof.holds(&trail.keys));
             assert!(!proof.holds(&waystation_hub::audit::TrustedKeys::default()));
+            let said = proof.entry.detail.replace("another".to_owned());
+            // What an older program wrote there is proved by nobody.
+            assert_eq!(proof.holds(&trail.keys), row.detail_commitment.is_none());
+            proof.entry.detail = None;
+            assert!(proof.holds(&trail.keys), "an erased detail is not wrong");
+            proof.entry.detail = said;
             proof.entry.outcome.push('!');
             assert!(!proof.holds(&trail.keys));
         }
@@ -81,6 +127,11 @@ fn every_entry_can_be_proved_alone() {
         assert!(matches!(prove(trail.gaps[0]), Err(AuditError::NoSuchEntry(_))));
         let id = trail.entries[7].id;
         trail.database.run(&format!("UPDATE audit SET actor = 'eve' WHERE id = {id}"));
+        let proof = trail.runtime.block_on(waystation_hub::audit::prove(&trail.store, id));
+        assert!(matches!(proof, Err(AuditError::NotAsSealed(_))));
+        let committed = trail.entries.iter().find(|row| row.detail_commitment.is_some()).unwrap();
+        let id = committed.id;
+        trail.database.run(&format!("UPDATE audit SET detail = 'another' WHERE id = {id}"));
         let proof = trail.runtime.block_on(waystation_hub::audit::prove(&trail.store, id));
         assert!(matches!(proof, Err(AuditError::NotAsSealed(_))));
     }

@@ -102,6 +102,74 @@ fn erasing_salt_and_detail_breaks_nothing() {
 }
 
 #[test]
+fn a_detail_that_stays_needs_its_salt() {
+    let mut trail = Trail::grown(Engine::Sqlite);
+    trail.database.run("UPDATE audit SET detail = NULL WHERE id % 2 = 0");
+    assert_eq!(trail.verify().problem, None, "an erased detail alone");
+    let committed = trail.entries.iter().find(|row| row.detail_commitment.is_some()).unwrap();
+    let (entry, seal) = (committed.id, trail.seal_over(committed.id).id);
+    trail.restore();
+    trail.database.run(&format!("UPDATE audit SET salt = NULL WHERE id = {entry}"));
+    // Nobody could tell whether it was rewritten.
+    assert_eq!(trail.verify().problem, Some(Problem::DetailAltered { entry, seal }));
+}
+
+#[test]
+fn the_first_of_several_bad_entries_is_named_whatever_is_wrong_with_it() {
+    let mut trail = Trail::grown(Engine::Sqlite);
+    let seal = trail.seals[6].clone();
+    let under = |row: &&store::AuditRow| (seal.first_id..=seal.last_id).contains(&row.id);
+    let committed = |row: &&store::AuditRow| row.detail_commitment.is_some();
+    let entry = trail.entries.iter().filter(under).find(committed).unwrap().id;
+    trail.database.run(&format!(
+        "UPDATE audit SET detail = 'another' WHERE id = {entry};
+         UPDATE audit SET actor = 'eve' WHERE id = {}",
+        seal.last_id
+    ));
+    let first = Problem::DetailAltered { entry, seal: seal.id };
+    assert_eq!(trail.verify().problem, Some(first));
+    trail.database.run(&format!(
+        "UPDATE audit SET detail = (SELECT detail FROM kept_audit WHERE id = {entry})
+         WHERE id = {entry}"
+    ));
+    let second = Problem::EntryAltered { entry: seal.last_id, seal: seal.id };
+    assert_eq!(trail.verify().problem, Some(second));
+}
+
+#[test]
+fn details_of_an_older_program_are_as_free_as_they_were() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let mut trail = Trail::grown(engine);
+        let older = trail.entries.iter().find(|row| row.detail.is_some()).unwrap().clone();
+        assert_eq!(older.detail_commitment, None);
+        trail.database.run(&format!("UPDATE audit SET detail = 'x' WHERE id = {}", older.id));
+        assert_eq!(trail.verify().problem, None);
+    }
+}
+
+#[test]
+fn who_begins_in_the_middle_knows_that_details_were_committed_to_before() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let mut trail = Trail::new(engine);
+        trail.add_entries(&mut Dice::new(8), 4);
+        trail.seal(1);
+        let nothing = trail.database.blob(&[]);
+        trail.database.run(&format!(
+            "INSERT INTO audit (id, at_ms, workspace, actor, role, session, jti, request_id, action,
+                 object, outcome, request, response)
+             VALUES (9, 1, 'w', 'a', 'r', 's', 'j', {nothing}, 'plain', '', 'ok', {nothing},
+                 {nothing})"
+        ));
+        trail.seal(2);
+        assert_eq!(trail.verify_with(None, Some(9)).problem, None);
+        trail.database.run("UPDATE audit SET detail = 'x' WHERE id = 9");
+        let added = Problem::DetailAdded { entry: 9, seal: 2 };
+        assert_eq!(trail.verify_with(None, Some(9)).problem, Some(added.clone()));
+        assert_eq!(trail.verify().problem, Some(added));
+    }
+}
+
+#[test]
 fn a_seal_of_an_unknown_key_is_named() {
     let mut trail = Trail::grown(Engine::Sqlite);
     trail.keys = TrustedKeys::default();

@@ -7,7 +7,7 @@ use ring::rand::SystemRandom;
 use store::Engine;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use waystation_hub::audit::{SealKey, Sealer, TrustedKeys};
+use waystation_hub::audit::{SealKey, Sealer, TrustedKeys, page};
 
 use crate::trail::{Database, Dice, NOON_MS, Trail};
 
@@ -43,10 +43,8 @@ fn several_hubs_on_one_database_make_one_chain() {
     assert_eq!((report.problem, report.entries, report.unsealed), (None, 140, 0));
 }
 
-#[test]
-fn an_entry_that_commits_late_is_not_left_out() {
-    let mut trail = Trail::new(Engine::Postgres);
-    let Database::Postgres(client) = &mut trail.database else { unreachable!("asked for it") };
+/// Begins a change whose entry has a lower number than those that commit before it.
+fn enter_late(client: &mut postgres::Client) -> postgres::Transaction<'_> {
     let mut late = client.transaction().unwrap();
     late.batch_execute(
         "SELECT pg_advisory_xact_lock_shared(7730741);
@@ -55,43 +53,74 @@ fn an_entry_that_commits_late_is_not_left_out() {
          VALUES (1, 'w', 'a', 'r', 's', 'j', '', 'late', '', 'ok', '', '')",
     )
     .unwrap();
-    // A later number that commits first.
-    let work = |tx: &mut store::Tx<'_>| {
-        let entry = store::AuditEntry {
-            at: Timestamp::from_ms(2),
-            workspace: "w",
-            actor: "a",
-            role: "r",
-            session: "s",
-            jti: "j",
-            request_id: b"",
-            action: "early",
-            object: "",
-            outcome: "ok",
-            request: b"",
-            response: b"",
-            salt: b"",
-            detail: None,
-        };
-        tx.insert_audit(&entry)
-    };
-    trail.runtime.block_on(trail.store.write(work)).unwrap();
+    late
+}
+
+/// A later number that commits first.
+fn enter_early(tx: &mut store::Tx<'_>) -> Result<(), store::StoreError> {
+    tx.insert_audit(&store::AuditEntry {
+        at: Timestamp::from_ms(2),
+        workspace: "w",
+        actor: "a",
+        role: "r",
+        session: "s",
+        jti: "j",
+        request_id: b"",
+        action: "early",
+        object: "",
+        outcome: "ok",
+        request: b"",
+        response: b"",
+        salt: b"",
+        detail: None,
+        detail_commitment: None,
+    })
+}
+
+/// Waits until a task waits for the changes under way, or has ended without.
+fn wait_for_waiter(late: &mut postgres::Transaction<'_>, task: &tokio::task::AbortHandle) {
+    let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    while !task.is_finished() && late.query_one(waiting, &[]).unwrap().get::<_, i64>(0) == 0 {}
+}
+
+#[test]
+fn an_entry_that_commits_late_is_not_left_out() {
+    let mut trail = Trail::new(Engine::Postgres);
+    let Database::Postgres(client) = &mut trail.database else { unreachable!("asked for it") };
+    let mut late = enter_late(client);
+    trail.runtime.block_on(trail.store.write(enter_early)).unwrap();
     let sealer = trail.sealer.clone();
     let mut tasks = tokio::task::JoinSet::new();
-    tasks.spawn_on(
+    let task = tasks.spawn_on(
         async move { sealer.seal_once(Timestamp::from_ms(NOON_MS)).await.unwrap() },
         trail.runtime.handle(),
     );
-    loop {
-        let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-        if late.query_one(waiting, &[]).unwrap().get::<_, i64>(0) == 1 {
-            break;
-        }
-    }
+    wait_for_waiter(&mut late, &task);
     late.commit().unwrap();
     assert_eq!(trail.runtime.block_on(tasks.join_next()).unwrap().unwrap(), 2);
     let report = trail.verify();
     assert_eq!((report.problem, report.seals, report.entries), (None, 1, 2));
+}
+
+#[test]
+fn whoever_follows_the_trail_misses_no_entry_that_commits_late() {
+    // From its beginning, and from its newest entry on.
+    for after in [Some(0), None] {
+        let mut trail = Trail::new(Engine::Postgres);
+        let Database::Postgres(client) = &mut trail.database else { unreachable!("asked for it") };
+        let mut late = enter_late(client);
+        trail.runtime.block_on(trail.store.write(enter_early)).unwrap();
+        let store = trail.store.clone();
+        let mut tasks = tokio::task::JoinSet::new();
+        let read = async move { page(&store, "w", after, 10).await.unwrap() };
+        let task = tasks.spawn_on(read, trail.runtime.handle());
+        wait_for_waiter(&mut late, &task);
+        late.commit().unwrap();
+        let read = trail.runtime.block_on(tasks.join_next()).unwrap().unwrap();
+        let actions: Vec<&str> = read.iter().map(|row| row.action.as_str()).collect();
+        assert_eq!(actions, ["late", "early"], "after {after:?}");
+    }
 }
 
 /// Starts a sealer's loop and hands over what stops it, rings it and awaits it.

@@ -6,10 +6,21 @@ use ring::rand::SystemRandom;
 use store::{AuditEntry, AuditRow, Engine, SealRow, Settings, Store, StoreError};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use waystation_hub::audit::{Report, SealKey, Sealer, TrustedKeys, Verification, verify};
+use waystation_hub::audit::{
+    Commitment, Report, SealKey, Sealer, TrustedKeys, Verification, verify,
+};
 
 /// The moment at which every trail begins.
 pub(crate) const NOON_MS: i64 = 1_771_329_600_000;
+
+/// Which program makes entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// One from before details were committed to.
+    Older,
+    /// This one.
+    Current,
+}
 
 /// Numbers that look random and are the same in every run.
 pub(crate) struct Dice(u64);
@@ -111,11 +122,13 @@ impl Trail {
     }
 
     /// A trail of a few hundred entries under a dozen seals, with gaps, and five entries not sealed yet.
+    /// The first of them were made by an older program.
     pub(crate) fn grown(engine: Engine) -> Self {
         let mut trail = Self::new(engine);
         let mut dice = Dice::new(1);
         for seal in 0..12 {
-            trail.add_entries(&mut dice, 15 + seal);
+            let program = if seal < 3 { Program::Older } else { Program::Current };
+            trail.add_entries_of(program, &mut dice, 15 + seal);
             // What a rolled-back change leaves behind on PostgreSQL.
             let newest = trail.newest_id();
             trail.database.run(&format!(
@@ -146,10 +159,14 @@ impl Trail {
     }
 
     pub(crate) fn add_entries(&self, dice: &mut Dice, count: i64) {
+        self.add_entries_of(Program::Current, dice, count);
+    }
+
+    pub(crate) fn add_entries_of(&self, program: Program, dice: &mut Dice, count: i64) {
         let seed = dice.next();
         let work = move |tx: &mut store::Tx<'_>| {
             let mut dice = Dice::new(seed);
-            (0..count).try_for_each(|number| add_entry(tx, &mut dice, number))
+            (0..count).try_for_each(|number| add_entry(tx, program, &mut dice, number))
         };
         self.runtime.block_on(self.store.write(work)).unwrap();
     }
@@ -197,9 +214,17 @@ impl Drop for Trail {
     }
 }
 
-fn add_entry(tx: &mut store::Tx<'_>, dice: &mut Dice, number: i64) -> Result<(), StoreError> {
+fn add_entry(
+    tx: &mut store::Tx<'_>,
+    program: Program,
+    dice: &mut Dice,
+    number: i64,
+) -> Result<(), StoreError> {
     let bytes: Vec<u8> = (0..112).map(|_| dice.next().to_le_bytes()[0]).collect();
     let object = format!("thread-{}", dice.below(50));
+    let detail = Some("a line\nfor an auditor").filter(|_| number % 3 == 0);
+    let salt: &[u8; 16] = bytes[80..96].try_into().unwrap();
+    let committed = detail.filter(|_| program == Program::Current);
     tx.insert_audit(&AuditEntry {
         at: Timestamp::from_ms(NOON_MS + number),
         workspace: dice.pick(&["home", "tenant \"ü\"", "o'hara"]),
@@ -213,7 +238,8 @@ fn add_entry(tx: &mut store::Tx<'_>, dice: &mut Dice, number: i64) -> Result<(),
         outcome: dice.pick(&["ok", "FORBIDDEN"]),
         request: &bytes[16..48],
         response: &bytes[48..80],
-        salt: &bytes[80..96],
-        detail: Some("a line\nfor an auditor").filter(|_| number % 3 == 0),
+        salt,
+        detail,
+        detail_commitment: committed.map(|text| Commitment::detail(salt, text).0),
     })
 }

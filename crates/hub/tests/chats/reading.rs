@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::{On, TestHub, generous};
 
-use crate::world::{add, archive, message, operator, refusal, texts};
+use crate::world::{add, agent, archive, message, operator, refusal, texts};
 
 crate::on_both! {
     sources_and_chats_are_listed_with_what_is_known_of_them
@@ -15,6 +15,7 @@ crate::on_both! {
     a_chat_is_found_by_id_name_case_and_part
     the_context_of_a_message_is_what_stands_around_it
     what_is_wrong_is_named
+    the_trail_names_the_source_and_beside_it_the_chat
 }
 
 async fn sources_and_chats_are_listed_with_what_is_known_of_them(on: On) {
@@ -30,6 +31,43 @@ async fn sources_and_chats_are_listed_with_what_is_known_of_them(on: On) {
     assert_eq!(chats["chats"][1]["participant_count"], 4);
     assert_eq!(chats["chats"][2]["participant_count"], 2);
     assert_eq!(chats["chats"][2]["uri"], "messages://telegram/1");
+    hub.stop().await;
+}
+
+async fn the_trail_names_the_source_and_beside_it_the_chat(on: On) {
+    let hub = archive(on).await;
+    let reader = agent(&["telegram/*"], &[]);
+    let family = json!({ "source": "telegram", "chat": "Family" });
+    let page = hub.ok(&reader, "get_messages", family.clone()).await;
+    let message = page["messages"][0]["id"].as_str().unwrap().to_owned();
+    hub.ok(&reader, "get_messages", json!({ "search": "dinner" })).await;
+    hub.ok(&reader, "list_chats", json!({ "source": "telegram" })).await;
+    hub.ok(&reader, "get_context", json!({ "message_id": message })).await;
+    let wait = json!({ "source": "telegram", "chat": "Family", "timeout_ms": 0 });
+    hub.ok(&reader, "wait_for_messages", wait).await;
+    let odd = json!({ "source": "telegram", "chat": format!("a\nb{}", "c".repeat(10_000)) });
+    refusal(&hub, &reader, "get_messages", odd).await;
+    let hub = hub.restart().await;
+    let trail = hub.ok(&operator(), "read_audit", json!({ "limit": 200 })).await;
+    let entries = trail["entries"].as_array().unwrap().iter();
+    let told: Vec<[&str; 3]> = entries
+        .filter(|entry| entry["agent_id"] == "agent")
+        .map(|entry| {
+            ["operation", "object", "detail"].map(|key| entry[key].as_str().unwrap_or_default())
+        })
+        .collect();
+    let cut = format!(r#"{{"chat":"a b{}…"}}"#, "c".repeat(124));
+    assert_eq!(
+        told,
+        [
+            ["get_messages", "telegram", r#"{"chat":"Family"}"#],
+            ["get_messages", "*", ""],
+            ["list_chats", "telegram", ""],
+            ["get_context", message.as_str(), ""],
+            ["wait_for_messages", "telegram", r#"{"chat":"Family"}"#],
+            ["get_messages", "telegram", cut.as_str()],
+        ]
+    );
     hub.stop().await;
 }
 
@@ -153,7 +191,7 @@ async fn the_context_of_a_message_is_what_stands_around_it(on: On) {
     let context = hub.ok(&operator(), "get_context", input).await;
     assert_eq!(texts(&context), ["m13", "m14", "m15", "m16"]);
     assert_eq!((&context["has_earlier"], &context["has_later"]), (&true.into(), &true.into()));
-    let stranger = crate::world::agent(&["telegram/other"], &[]);
+    let stranger = agent(&["telegram/other"], &[]);
     assert_eq!(hub.code(&stranger, "get_context", json!({ "message_id": id })).await, "NOT_FOUND");
     hub.stop().await;
 }

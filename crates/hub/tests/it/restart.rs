@@ -48,7 +48,7 @@ async fn everything_is_found_again_after_a_restart(on: On) {
         ("summarize_thread", here.clone()),
         ("list_threads", json!({})),
         ("list_sessions", json!({})),
-        ("list_tokens", json!({})),
+        ("list_tokens", json!({ "all": true })),
     ] {
         before.push((operation, input.clone(), hub.ok(&operator(), operation, input).await));
     }

@@ -16,6 +16,7 @@ crate::on_both! {
     nobody_can_call_itself_managed
     an_opened_session_is_managed_and_its_token_short
     a_renewal_changes_nothing_but_the_token
+    a_renewal_forgets_no_revocation_that_still_counts
     a_host_reports_for_the_sessions_it_runs
     who_runs_agents_hands_out_no_more_than_it_has
 }
@@ -175,6 +176,24 @@ async fn an_opened_session_is_managed_and_its_token_short(on: On) {
     hub.stop().await;
 }
 
+async fn a_renewal_forgets_no_revocation_that_still_counts(on: On) {
+    let hub = TestHub::with(on, generous());
+    let opened = hub.ok(&operator(), "open_session", opening(&json!({}))).await;
+    let jti = hub.ok(&operator(), "list_tokens", json!({})).await["tokens"][0]["jti"].clone();
+    hub.ok(&operator(), "revoke_token", json!({ "jti": jti })).await;
+    let again = opening(&json!({ "session_id": opened["session_id"] }));
+    // Its end lies ten seconds back, and clocks may disagree by thirty.
+    hub.clock.advance_ms(15 * 60_000 + 10_000);
+    for (is_known, wait_ms) in [(true, 25_000), (false, 0)] {
+        hub.ok(&operator(), "open_session", again.clone()).await;
+        let tokens = hub.ok(&operator(), "list_tokens", json!({ "all": true })).await;
+        let mut tokens = tokens["tokens"].as_array().unwrap().iter();
+        assert_eq!(tokens.any(|token| token["jti"] == jti), is_known);
+        hub.clock.advance_ms(wait_ms);
+    }
+    hub.stop().await;
+}
+
 async fn a_renewal_changes_nothing_but_the_token(on: On) {
     let hub = TestHub::with(on, generous());
     let opened = hub.ok(&operator(), "open_session", opening(&json!({}))).await;
@@ -188,7 +207,7 @@ async fn a_renewal_changes_nothing_but_the_token(on: On) {
         let renewed = hub.ok(&operator(), "open_session", again).await;
         assert_eq!(renewed["session_id"], opened["session_id"]);
         assert_ne!(renewed["token"], opened["token"]);
-        let tokens = hub.ok(&operator(), "list_tokens", json!({})).await;
+        let tokens = hub.ok(&operator(), "list_tokens", json!({ "all": true })).await;
         let kept = tokens["tokens"].as_array().unwrap().len();
         assert!(kept <= 4, "tokens that ended are forgotten: {kept} after {minutes}");
     }

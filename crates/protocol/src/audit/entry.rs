@@ -4,8 +4,11 @@ use super::bytes::Encoder;
 use super::merkle::{self, Hash};
 
 const DOMAIN: &str = "waystation/audit-entry/v1";
+/// Of an entry with a detail, so that nobody can take the commitment to it away unseen.
+const DOMAIN_WITH_DETAIL: &str = "waystation/audit-entry/v2";
 
-/// The sealed part of an entry. Its salt and its detail are not part of it, so that they can be erased.
+/// The sealed part of an entry. Its salt and its detail are not part of it, so that they can be erased;
+/// a commitment to the detail is, so that it cannot be rewritten.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     /// Its number.
@@ -28,18 +31,29 @@ pub struct Entry<'a> {
     pub action: &'a str,
     /// On what.
     pub object: &'a str,
-    /// `ok`, or the error's code.
+    /// `ok`, `unchanged`, or the error's code.
     pub outcome: &'a str,
     /// A commitment to what was asked.
     pub request: &'a [u8],
     /// A commitment to what was answered.
     pub response: &'a [u8],
+    /// A commitment to the detail; none where the entry was made without one.
+    pub detail: Option<&'a [u8]>,
 }
 
 impl Entry<'_> {
-    /// The bytes that are hashed: the domain, then every field in the order of the struct.
+    /// The bytes that are hashed: the domain, then every field in the order of the struct. Without a
+    /// commitment to a detail they are those of the time before there were any.
     pub fn encode(&self) -> Vec<u8> {
-        Encoder::new(DOMAIN)
+        let fields = match self.detail {
+            None => self.fields(DOMAIN),
+            Some(commitment) => self.fields(DOMAIN_WITH_DETAIL).bytes(commitment),
+        };
+        fields.finish()
+    }
+
+    fn fields(&self, domain: &str) -> Encoder {
+        Encoder::new(domain)
             .number(self.id)
             .number(self.at_ms)
             .bytes(self.workspace.as_bytes())
@@ -53,7 +67,6 @@ impl Entry<'_> {
             .bytes(self.outcome.as_bytes())
             .bytes(self.request)
             .bytes(self.response)
-            .finish()
     }
 
     /// The entry's hash, which is its leaf in the seal's Merkle tree.
@@ -81,6 +94,7 @@ mod tests {
         outcome: "ok",
         request: &[0x11; 32],
         response: &[0x22; 32],
+        detail: None,
     };
 
     /// The vector printed in `docs/guides/audit.md`.
@@ -88,6 +102,14 @@ mod tests {
     fn the_published_vector_holds() {
         let expected = "0823d714ae49872e6311614b29f4bfa529f692698e1151ea35376858afc5c6ab";
         assert_eq!(to_hex(&EXAMPLE.hash()), expected);
+    }
+
+    /// The other vector printed there.
+    #[test]
+    fn the_published_vector_with_a_detail_holds() {
+        let entry = Entry { detail: Some(&[0x33; 32]), ..EXAMPLE };
+        let expected = "eb38d12bf8ad8ea2e709c19a7fe982ff574d178be16b147ecdf1f5fef10c0137";
+        assert_eq!(to_hex(&entry.hash()), expected);
     }
 
     #[test]
@@ -112,6 +134,8 @@ mod tests {
             Entry { outcome: "x", ..EXAMPLE },
             Entry { request: b"x", ..EXAMPLE },
             Entry { response: b"x", ..EXAMPLE },
+            Entry { detail: Some(b""), ..EXAMPLE },
+            Entry { detail: Some(b"x"), ..EXAMPLE },
         ];
         let mut hashes: Vec<Hash> = changed.iter().map(Entry::hash).collect();
         hashes.push(EXAMPLE.hash());

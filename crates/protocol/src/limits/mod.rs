@@ -199,10 +199,14 @@ pub const STATEMENTS_MAX: usize = 256;
 /// Writing is refused when the disk has less room than this.
 pub const DISK_FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
 
-/// Reads waiting to be entered in the audit trail.
+/// Reads waiting to be entered in the audit trail; whoever reads more waits for them.
 pub const AUDIT_READS_QUEUE_MAX: usize = 8_192;
+/// How long, before they are refused. With the longest long poll before it, a request keeps to its time.
+pub const AUDIT_READS_WAIT_MAX: Duration = Duration::from_secs(5);
 /// Reads entered in the audit trail at once.
 pub const AUDIT_READS_BATCH_MAX: usize = 512;
+/// What a chat was called by whoever asked for it, as far as it is looked at for an audit entry.
+pub const AUDIT_CHAT_BYTES_MAX: usize = 1_024;
 /// Between two seals of the audit trail while there is something to seal.
 pub const AUDIT_SEAL_EVERY: Duration = Duration::from_millis(500);
 /// Entries under one seal.

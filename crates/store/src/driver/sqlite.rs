@@ -52,6 +52,21 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Lets a database that no newer program has brought forward be read as if one had: its audit trail has
+/// no commitments to details, and can be verified all the same.
+pub(crate) fn show_older_trail(connection: &Connection) -> Result<()> {
+    if connection.prepare("SELECT detail_commitment FROM audit").is_ok() {
+        return Ok(());
+    }
+    // Views of a connection's own come before the tables of the file.
+    Ok(connection.execute_batch(
+        "PRAGMA query_only = OFF;
+         PRAGMA temp_store = MEMORY;
+         CREATE TEMP VIEW audit AS SELECT *, NULL AS detail_commitment FROM main.audit;
+         PRAGMA query_only = ON;",
+    )?)
+}
+
 /// Every statement is prepared once. Without the second setting SQLite prepares some of them again
 /// whenever a parameter changes, to see whether another plan would fit the new value better.
 fn keep_statements(connection: &Connection) -> Result<()> {

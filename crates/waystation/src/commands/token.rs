@@ -1,7 +1,7 @@
 //! Issuing, listing and revoking tokens.
 
 use anyhow::{Context, Result, bail};
-use protocol::Scope;
+use protocol::{Scope, limits};
 use serde_json::{Value, json};
 
 use super::{approvals, call};
@@ -11,7 +11,7 @@ use crate::{failure, output, reach};
 
 pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -> Result<()> {
     match command {
-        TokenCommand::List => call::print(place, global, "list_tokens", &json!({})).await,
+        TokenCommand::List { all } => list(place, global, all).await,
         TokenCommand::Revoke { jti } => {
             call::print(place, global, "revoke_token", &json!({ "jti": jti })).await
         }
@@ -52,6 +52,44 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
             output::line(&lines(client, &url, token).join("\n"))
         }
     }
+}
+
+/// Lists every token, however many there are.
+async fn list(place: &Place, global: &Global, all: bool) -> Result<()> {
+    let config = place.config()?;
+    let greeting = reach::person(&place.environment, &config.workspace);
+    let mut hub = reach::connect(place, &greeting).await?;
+    let (mut tokens, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let input = json!({ "all": all, "limit": limits::PAGE_MAX, "cursor": cursor });
+        let called = hub.call("list_tokens", &super::compact(input)).await;
+        let mut page = called.map_err(failure::of_client)?.answer;
+        let found = page.get_mut("tokens").and_then(Value::as_array_mut).map(std::mem::take);
+        tokens.extend(found.unwrap_or_default());
+        match page.get("next_cursor") {
+            Some(next) => cursor = next.clone(),
+            None => break,
+        }
+    }
+    let lines: Vec<String> = tokens.iter().map(line).collect();
+    let brief = match (lines.is_empty(), all) {
+        (true, true) => "no tokens have been issued".to_owned(),
+        (true, false) => "no token is good; --all shows those that have ended".to_owned(),
+        (false, _) => lines.join("\n"),
+    };
+    output::answer(global.json, &json!({ "tokens": tokens, "truncated": false }), &brief)
+}
+
+fn line(token: &Value) -> String {
+    let text = |key: &str| token.get(key).and_then(Value::as_str).unwrap_or_default();
+    format!(
+        "{}  {:<8} {:<12} {}  until {}",
+        text("jti"),
+        text("state"),
+        text("role"),
+        text("agent_id"),
+        text("expires_at")
+    )
 }
 
 /// The chats a token gives. Denying some gives the others to a role that sees all of them anyway; to

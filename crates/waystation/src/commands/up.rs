@@ -164,7 +164,8 @@ async fn connect_lines(
     let greeting = reach::person(&crate::config::Environment::default(), &config.workspace);
     let socket = place.sockets()?.hub;
     let mut client = Client::connect(&socket, &greeting).await?;
-    let listed = client.call("list_tokens", &json!({})).await.map_err(failure::of_client)?;
+    let any = json!({ "all": true, "limit": 1 });
+    let listed = client.call("list_tokens", &any).await.map_err(failure::of_client)?;
     let is_first = listed.answer.get("tokens").and_then(Value::as_array).is_none_or(Vec::is_empty);
     if !is_first {
         return Ok(vec![String::new(), format!("Connect another agent:  {ISSUE}")]);

@@ -77,6 +77,26 @@ fn a_credential_that_is_no_good_is_refused() {
 }
 
 #[test]
+fn every_token_is_listed_however_many_there_are() {
+    const MORE_THAN_A_PAGE: usize = 203;
+    let home = Home::generous();
+    let up = home.up();
+    let operator = up.client(&home.token("human", "operator"));
+    for n in 0..MORE_THAN_A_PAGE {
+        let input = json!({ "agent_id": format!("agent_{n}"), "ttl_seconds": 3_600 });
+        operator.ok("POST", "/v1/tokens", &input);
+    }
+    let listed = home.run(&["token", "list", "--json"]).json();
+    let named = |token: &&Value| token["agent_id"].as_str().unwrap().starts_with("agent_");
+    let tokens = listed["tokens"].as_array().unwrap();
+    assert_eq!(tokens.iter().filter(named).count(), MORE_THAN_A_PAGE);
+    assert_eq!(listed["truncated"], false);
+    let lines = home.ok(&["token", "list"]);
+    assert_eq!(lines.lines().count(), tokens.len());
+    assert!(lines.lines().all(|line| line.contains(" good ")), "{lines}");
+}
+
+#[test]
 fn a_revoked_token_is_refused_at_once_and_for_ever() {
     let home = Home::new();
     let up = home.up();
@@ -92,7 +112,8 @@ fn a_revoked_token_is_refused_at_once_and_for_ever() {
     assert!(said.contains(jti), "{said}");
     let refused = client.json("GET", "/v1/threads", &Value::Null);
     assert_eq!((refused.status, refused.code().as_str()), (401, "UNAUTHORIZED"));
-    assert!(home.ok(&["token", "list"]).contains("revoked"));
+    assert!(!home.ok(&["token", "list"]).contains(jti), "it is not good any more");
+    assert!(home.ok(&["token", "list", "--all"]).contains("revoked"));
     assert_eq!(up.stop(), 0);
     let up = home.up();
     assert_eq!(up.client(&token).json("GET", "/v1/threads", &Value::Null).status, 401);

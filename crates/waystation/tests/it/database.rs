@@ -146,7 +146,8 @@ fn ask(client: &Client, method: &str, target: &str) -> Reply {
     client.ask(method, target, b"")
 }
 
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+/// Waits until something is so, for a while.
+pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let waited = (0..1_500).any(|_| {
         thread::sleep(Duration::from_millis(20));
         is_so()

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::database::wait_until;
 use crate::http::Reply;
 use crate::kill::audit_verifies;
 use crate::program::{Client, Home, PROGRAM, Up};
@@ -173,6 +174,51 @@ impl Drop for SmallDisk {
     }
 }
 
+/// Posts until the disk is full; answers what was accepted.
+fn post_until_full(client: &Client, thread: &str, name: &str) -> Vec<String> {
+    let mut accepted = Vec::new();
+    for n in 0..100 {
+        let body = format!("{name} {n} {}", "x".repeat(10_000));
+        let reply = post(client, thread, &body).unwrap();
+        if reply.status != 200 {
+            assert_eq!((reply.status, reply.code().as_str()), (507, "STORAGE_FULL"));
+            assert!(reply.error()["hint"].as_str().unwrap().contains("free some room"));
+            return accepted;
+        }
+        accepted.push(body);
+    }
+    panic!("a full disk refuses");
+}
+
+#[test]
+fn what_is_read_on_a_full_disk_is_audited_as_soon_as_there_is_room() {
+    const READS: usize = 7;
+    let home = Home::generous();
+    let disk = SmallDisk::mount(&home.data(), 100);
+    let up = home.up();
+    let client = up.client(&home.token("author", "worker"));
+    let operator = up.client(&home.token("human", "operator"));
+    let thread = client.open(&[]);
+    disk.fill(0);
+    post_until_full(&client, &thread, "full");
+    for _ in 0..READS {
+        client.get(&format!("/v1/threads/{thread}"));
+    }
+    let audited = || {
+        let trail = operator.get("/v1/audit?limit=200");
+        let is_one = |entry: &&Value| {
+            (&entry["agent_id"], &entry["operation"]) == (&json!("author"), &json!("get_thread"))
+        };
+        trail["entries"].as_array().unwrap().iter().filter(is_one).count()
+    };
+    assert_eq!(audited(), 0, "there is no room to write them down");
+    disk.free();
+    wait_until("the reads are audited", || audited() == READS);
+    assert_eq!(up.stop(), 0);
+    audit_verifies(&home);
+    drop(disk);
+}
+
 #[test]
 fn a_full_disk_refuses_writes_and_goes_on_reading_until_there_is_room() {
     let home = Home::generous();
@@ -186,19 +232,7 @@ fn a_full_disk_refuses_writes_and_goes_on_reading_until_there_is_room() {
         assert_eq!(post(&client, &thread, &format!("before {leave_bytes}")).unwrap().status, 200);
         accepted.push(format!("before {leave_bytes}"));
         disk.fill(leave_bytes);
-        let mut refused = None;
-        for n in 0..100 {
-            let body = format!("{leave_bytes} {n} {}", "x".repeat(10_000));
-            let reply = post(&client, &thread, &body).unwrap();
-            if reply.status != 200 {
-                refused = Some(reply);
-                break;
-            }
-            accepted.push(body);
-        }
-        let refused = refused.expect("a full disk refuses");
-        assert_eq!((refused.status, refused.code().as_str()), (507, "STORAGE_FULL"));
-        assert!(refused.error()["hint"].as_str().unwrap().contains("free some room"));
+        accepted.extend(post_until_full(&client, &thread, &leave_bytes.to_string()));
         let log = client.log(&thread);
         assert_eq!(log.len(), accepted.len(), "reading goes on");
         client.get("/v1/threads");

@@ -10,6 +10,7 @@ mod agent_programs;
 mod agentd;
 mod agents;
 mod approvals;
+mod audit;
 mod auth;
 mod authority;
 mod backup;

@@ -86,7 +86,7 @@ impl Home {
     /// Runs a command that must succeed, and answers what it printed.
     pub(crate) fn ok(&self, args: &[&str]) -> String {
         let ran = self.run(args);
-        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+        assert_eq!(ran.code, 0, "{args:?}: {}{}", ran.stdout, ran.stderr);
         ran.stdout
     }
 

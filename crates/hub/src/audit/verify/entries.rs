@@ -5,18 +5,51 @@ use store::SealRow;
 
 use super::Problem;
 use super::read::FoundEntry;
+use crate::audit::detail::DetailState;
 use crate::audit::record::entry_hash;
 
+/// What was seen of details so far.
+#[derive(Debug, Default)]
+pub(super) struct Details {
+    /// Whether an entry has had a commitment to its detail: from then on, every detail has one.
+    pub(super) are_committed: bool,
+}
+
 /// Compares the entries found in a seal's range with the hashes that were sealed.
-pub(super) fn check(seal: &SealRow, leaves: &[Hash], found: &[FoundEntry]) -> Result<(), Problem> {
+pub(super) fn check(
+    seal: &SealRow,
+    leaves: &[Hash],
+    found: &[FoundEntry],
+    details: &mut Details,
+) -> Result<(), Problem> {
     let pairs = found.iter().zip(leaves);
     let same = pairs.take_while(|(entry, leaf)| entry.hash.as_ref() == Some(*leaf)).count();
+    // Commitments are believed of these, because their hashes cover them.
+    found.iter().take(same).try_for_each(|entry| details.check(seal, entry))?;
     let place = Place { seal, leaves, found, index: same };
     match (found.get(same), leaves.get(same)) {
         (None, None) => check_range(seal, found),
         (Some(entry), None) => Err(Problem::EntryInserted { entry: entry.id, seal: seal.id }),
         (None, Some(_)) => Err(place.missing().unwrap_or(Problem::RangeWrong { seal: seal.id })),
         (Some(entry), Some(leaf)) => Err(place.differs(entry, leaf)),
+    }
+}
+
+impl Details {
+    /// Whether an entry has the detail that it was made with, or had.
+    fn check(&mut self, seal: &SealRow, entry: &FoundEntry) -> Result<(), Problem> {
+        let (entry, seal, state) = (entry.id, seal.id, entry.detail);
+        match state {
+            DetailState::Erased | DetailState::Fits => {
+                self.are_committed = true;
+                Ok(())
+            }
+            DetailState::Differs => Err(Problem::DetailAltered { entry, seal }),
+            DetailState::Uncommitted if self.are_committed => {
+                Err(Problem::DetailAdded { entry, seal })
+            }
+            DetailState::Absent | DetailState::Uncommitted => Ok(()),
+        }
     }
 }
 

@@ -19,6 +19,22 @@ pub enum Problem {
         /// The seal over it.
         seal: i64,
     },
+    /// An entry's detail is not the one that it was made with.
+    #[error("the detail of entry {entry}, which seal {seal} covers, was rewritten")]
+    DetailAltered {
+        /// The entry.
+        entry: i64,
+        /// The seal over it.
+        seal: i64,
+    },
+    /// An entry has a detail that it was not made with: hubs have committed to each before it.
+    #[error("entry {entry}, which seal {seal} covers, was given a detail that it was made without")]
+    DetailAdded {
+        /// The entry.
+        entry: i64,
+        /// The seal over it.
+        seal: i64,
+    },
     /// A sealed entry is gone. Numbers may have gaps, so it may be known only roughly which.
     #[error("an entry is missing that was sealed by seal {seal}: {}", range(*.first, *.last))]
     EntryMissing {
@@ -134,6 +150,8 @@ impl Problem {
             Self::EntryAltered { entry, .. }
             | Self::EntryUnreadable { entry, .. }
             | Self::EntryInserted { entry, .. }
+            | Self::DetailAltered { entry, .. }
+            | Self::DetailAdded { entry, .. }
             | Self::OrderChanged { entry, .. }
             | Self::EntryMissing { first: entry, .. } => Some(*entry),
             _ => None,
@@ -145,6 +163,8 @@ impl Problem {
         match self {
             Self::EntryAltered { seal, .. }
             | Self::EntryUnreadable { seal, .. }
+            | Self::DetailAltered { seal, .. }
+            | Self::DetailAdded { seal, .. }
             | Self::EntryMissing { seal, .. }
             | Self::EntryInserted { seal, .. }
             | Self::OrderChanged { seal, .. }

@@ -3,7 +3,8 @@
 use protocol::audit::Hash;
 use store::{AuditRow, SealRow, Store, StoreError, Tx};
 
-use crate::audit::record::entry_hash;
+use crate::audit::detail::DetailState;
+use crate::audit::record::{detail_state, entry_hash};
 
 /// An entry as it was found.
 #[derive(Debug)]
@@ -11,13 +12,16 @@ pub(super) struct FoundEntry {
     pub(super) id: i64,
     /// The hash it has now; `None` when it cannot be read.
     pub(super) hash: Option<Hash>,
+    /// How its detail stands to the commitment to it.
+    pub(super) detail: DetailState,
     /// What it says; `None` when it cannot be read.
     pub(super) row: Option<AuditRow>,
 }
 
 impl From<AuditRow> for FoundEntry {
     fn from(row: AuditRow) -> Self {
-        Self { id: row.id, hash: Some(entry_hash(&row, row.id)), row: Some(row) }
+        let (hash, detail) = (entry_hash(&row, row.id), detail_state(&row));
+        Self { id: row.id, hash: Some(hash), detail, row: Some(row) }
     }
 }
 
@@ -53,7 +57,7 @@ pub(super) async fn entries(
             Ok(None) => continue,
             Err(_) => {
                 read(store, move |tx| tx.audit_ids_between(id, id, 1)).await?;
-                FoundEntry { id, hash: None, row: None }
+                FoundEntry { id, hash: None, detail: DetailState::Absent, row: None }
             }
         });
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::decide::{self, DecidedOutput, Decider, Deciding, MISSING};
 use super::key;
 use super::life::{Decision, Via};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -56,6 +57,10 @@ impl Operation for DecideProposal {
     const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = DecidedOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.proposal_id)
+    }
 
     async fn run(self, call: &Call) -> Result<DecidedOutput> {
         let id: ProposalId = self.proposal_id.parse().map_err(|_| MISSING)?;

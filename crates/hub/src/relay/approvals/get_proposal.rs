@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::decide::MISSING;
 use super::sight;
 use super::view::{ProposalView, StepView};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
@@ -37,6 +38,10 @@ impl Operation for GetProposal {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = TOOLSET;
     type Output = GetProposalOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.proposal_id)
+    }
 
     async fn run(self, call: &Call) -> Result<GetProposalOutput> {
         let id: ProposalId = self.proposal_id.parse().map_err(|_| MISSING)?;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use store::ProposalFilter;
 
 use super::view::ProposalView;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -52,6 +53,10 @@ impl Operation for ListProposals {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ListProposalsOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::maybe(self.thread_id.as_deref())
+    }
 
     async fn run(self, call: &Call) -> Result<ListProposalsOutput> {
         let caller = call.shared_caller();

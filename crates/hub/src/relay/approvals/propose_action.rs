@@ -8,6 +8,7 @@ use store::{ThreadRow, Tx, WorkRow};
 use super::draft::ActionDraft;
 use super::key;
 use super::submit::{Submitted, SubmittedAction, submit};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::clock::fresh_uid;
 use crate::error::{Error, Result};
@@ -51,6 +52,10 @@ impl Operation for ProposeAction {
     const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ProposeActionOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ProposeActionOutput> {
         let thread_id = rules::thread_id(&self.thread_id)?;

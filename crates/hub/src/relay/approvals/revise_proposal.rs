@@ -10,6 +10,7 @@ use super::decide::MISSING;
 use super::key;
 use super::life::Proposal;
 use super::{sight, submit};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -54,6 +55,10 @@ impl Operation for ReviseProposal {
     const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ReviseProposalOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.proposal_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ReviseProposalOutput> {
         let id: ProposalId = self.proposal_id.parse().map_err(|_| MISSING)?;

@@ -11,6 +11,7 @@ use super::key;
 use super::life::Proposal;
 use super::seam;
 use super::sight;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -45,6 +46,10 @@ impl Operation for WithdrawProposal {
     const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = WithdrawProposalOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.proposal_id)
+    }
 
     async fn run(self, call: &Call) -> Result<WithdrawProposalOutput> {
         let id: ProposalId = self.proposal_id.parse().map_err(|_| MISSING)?;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Budget;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -43,6 +44,10 @@ impl Operation for AssembleContext {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = TOOLSET;
     type Output = AssembleContextOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<AssembleContextOutput> {
         let (id, caller) = (rules::thread_id(&self.thread_id)?, call.shared_caller());

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use store::DeliveryFilter;
 
 use super::view::{self, DeliveryView};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
@@ -45,6 +46,10 @@ impl Operation for ListDeliveries {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = "admin";
     type Output = ListDeliveriesOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.name)
+    }
 
     async fn run(self, call: &Call) -> Result<ListDeliveriesOutput> {
         let caller = call.shared_caller();

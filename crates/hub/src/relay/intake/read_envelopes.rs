@@ -5,6 +5,7 @@ use protocol::{Scope, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -45,6 +46,10 @@ impl Operation for ReadEnvelopes {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ReadEnvelopesOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.thread_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ReadEnvelopesOutput> {
         let id = rules::thread_id(&self.thread_id)?;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::route;
 use super::view::TakenView;
 use super::words;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -65,6 +66,10 @@ impl Operation for ReplayDelivery {
     const EFFECT: Effect = Effect::Write;
     const TOOLSET: &'static str = "admin";
     type Output = ReplayDeliveryOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.delivery_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ReplayDeliveryOutput> {
         const MISSING: Error = Error::NotFound { what: "delivery" };

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::view::{self, TakenView};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
@@ -39,6 +40,10 @@ impl Operation for TestLink {
     const EFFECT: Effect = Effect::Write;
     const TOOLSET: &'static str = "admin";
     type Output = TestLinkOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.name)
+    }
 
     async fn run(self, call: &Call) -> Result<TestLinkOutput> {
         let (caller, name) = (call.shared_caller(), self.name);

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use store::OutboxFilter;
 
 use super::view::OutboxView;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -48,6 +49,10 @@ impl Operation for ListOutbox {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = "admin";
     type Output = ListOutboxOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::maybe(self.outbox_id.as_deref())
+    }
 
     async fn run(self, call: &Call) -> Result<ListOutboxOutput> {
         let workspace = call.caller().workspace_id.clone();

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::view::OutboxView;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -30,6 +31,10 @@ impl Operation for RedriveOutbox {
     const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = "admin";
     type Output = OutboxView;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.outbox_id)
+    }
 
     async fn run(self, call: &Call) -> Result<OutboxView> {
         let (id, now) = (super::outbox_id(&self.outbox_id)?, call.now());

@@ -13,6 +13,7 @@ use store::{ThreadRow, ToolCallRow, Tx};
 use super::outcome::Failure;
 use super::view::{self, ToolCallView};
 use super::{caller, speak};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -49,6 +50,10 @@ impl Operation for CancelToolCall {
     const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = CancelToolCallOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.call_id)
+    }
 
     async fn run(self, call: &Call) -> Result<CancelToolCallOutput> {
         let (by, now) = (call.shared_caller(), call.now());

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::view::{self, ToolCallView};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
@@ -28,6 +29,10 @@ impl Operation for GetToolCall {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ToolCallView;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.call_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ToolCallView> {
         let caller = call.shared_caller();

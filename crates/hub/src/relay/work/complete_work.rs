@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::completion::{self, ActionWish, CompleteWorkOutput, Completion, Reply};
 use super::{life, submit};
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::Result;
 use crate::memory;
@@ -44,6 +45,10 @@ impl Operation for CompleteWork {
     const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = CompleteWorkOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.work_id)
+    }
 
     async fn run(mut self, call: &Call) -> Result<CompleteWorkOutput> {
         let id = life::work_id(&self.work_id)?;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{life, pull_work};
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::Result;
 use crate::operation::{Effect, Operation, Route};
@@ -41,6 +42,10 @@ impl Operation for ExtendWork {
     const EFFECT: Effect = Effect::Set;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ExtendWorkOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.work_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ExtendWorkOutput> {
         let lease_ms = pull_work::lease_ms(self.lease_ms)?;

@@ -8,6 +8,7 @@ use store::WorkFilter;
 
 use super::life;
 use super::view::WorkView;
+use crate::audit::Object;
 use crate::call::Call;
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -53,6 +54,10 @@ impl Operation for ListWork {
     const EFFECT: Effect = Effect::Read;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ListWorkOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::maybe(self.work_id.as_deref().or(self.thread_id.as_deref()))
+    }
 
     async fn run(self, call: &Call) -> Result<ListWorkOutput> {
         let caller = call.shared_caller();

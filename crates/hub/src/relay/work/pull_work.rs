@@ -151,7 +151,7 @@ impl Pull {
                 let named: Vec<String> = work.iter().map(ToString::to_string).collect();
                 let taken = Taken { work, rows, reaped };
                 if named.is_empty() {
-                    return Ok(Change::none(taken));
+                    return Ok(Change::nothing(taken));
                 }
                 let detail = serde_json::json!({ "queue": queue });
                 Ok(Change::of(named.join(" "), taken).with_detail(detail.to_string()))

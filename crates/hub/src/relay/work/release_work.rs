@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::life;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -50,6 +51,10 @@ impl Operation for ReleaseWork {
     const EFFECT: Effect = Effect::Write;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ReleaseWorkOutput;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.work_id)
+    }
 
     async fn run(self, call: &Call) -> Result<ReleaseWorkOutput> {
         validate::line(&self.reason, all_limits::REASON_CHARS_MAX).field("reason")?;

@@ -8,6 +8,7 @@ use store::{Tx, WorkRow};
 
 use super::life;
 use super::view::WorkView;
+use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::error::{Checked, Error, Result};
 use crate::operation::{Effect, Operation, Route};
@@ -33,6 +34,10 @@ impl Operation for RequeueWork {
     const EFFECT: Effect = Effect::Set;
     const TOOLSET: &'static str = "admin";
     type Output = WorkView;
+
+    fn object(&self) -> Object<'_> {
+        Object::named(&self.work_id)
+    }
 
     async fn run(self, call: &Call) -> Result<WorkView> {
         let id = life::work_id(&self.work_id)?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bytes::Bytes;
-use protocol::{ErrorCode, Scope, Scopes, limits, validate};
+use protocol::{Caller, ErrorCode, Scope, Scopes, limits, validate};
 use schemars::generate::Contract;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -18,6 +18,7 @@ use crate::call::Call;
 use crate::chats;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
+use crate::identity::IdentityError;
 use crate::operation::{Answer, Answered, Effect, Operation, Quota, Route};
 use crate::unbroken::{Unbroken, Work};
 
@@ -206,13 +207,14 @@ impl Catalogue {
     }
 }
 
-/// A change that went well has left its entry already, and floods must not fill the trail. While the
-/// store is out of reach there is nothing to enter a refusal in.
+/// A change that went well has left its entry already, and floods must not fill the trail: whoever has
+/// no good token leaves none, as at every edge. While the store is out of reach there is nothing to enter
+/// a refusal in.
 fn worth_an_entry(entry: &Entry, result: &Result<Box<dyn Answer>>) -> bool {
     match result {
         Ok(_) => entry.effect == Effect::Read,
         Err(error) => {
-            !matches!(error, Error::RateLimited { .. } | Error::Overloaded)
+            !matches!(error, Error::RateLimited { .. } | Error::Overloaded | Error::Identity(_))
                 && error.code() != ErrorCode::Unavailable
         }
     }
@@ -224,6 +226,8 @@ async fn admitted(
     text: Vec<u8>,
     sound: Result<()>,
 ) -> Result<Box<dyn Answer>> {
+    // An edge may have verified the token long ago, when its connection began.
+    call.hub.revocations.require_good(call.caller(), call.now())?;
     if !entry.lets_in(call.caller().scopes) {
         return Err(Error::MissingScope { scope: entry.scope });
     }
@@ -232,6 +236,7 @@ async fn admitted(
     let hub = Arc::clone(&call.hub);
     let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
     let cancelled = call.cancelled.clone();
+    let waiter = entry.waits().then(|| call.shared_caller());
     let must_end = entry.is_brief && entry.effect != Effect::Read;
     let work = Unbroken::new((entry.run)(call, text), must_end.then(|| Arc::clone(&hub)));
     let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, work);
@@ -241,6 +246,17 @@ async fn admitted(
             seconds: limits::REQUEST_TIMEOUT.as_secs(),
         })),
         () = cancelled.cancelled() => Err(Error::Cancelled),
+        () = taken_back(&hub, waiter.as_deref()), if waiter.is_some() => {
+            Err(IdentityError::Revoked.into())
+        }
+    }
+}
+
+/// Ends when the token of whoever waits is revoked.
+async fn taken_back(hub: &Hub, waiter: Option<&Caller>) {
+    match waiter {
+        Some(caller) => hub.revocations.revoked(caller).await,
+        None => std::future::pending().await,
     }
 }
 

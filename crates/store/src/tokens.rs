@@ -105,12 +105,13 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The ids of revoked tokens that would otherwise still be good.
-    pub fn revoked_tokens(&mut self, now: Timestamp) -> Result<Vec<String>> {
+    /// Revoked tokens that would otherwise still be good, each as its workspace and its id.
+    pub fn revoked_tokens(&mut self, now: Timestamp) -> Result<Vec<(String, String)>> {
         self.query(
-            "SELECT jti FROM token WHERE revoked_ms IS NOT NULL AND expires_ms >= ?1 LIMIT 100000",
+            "SELECT workspace, jti FROM token WHERE revoked_ms IS NOT NULL AND expires_ms >= ?1
+             LIMIT 100000",
             &[now.as_ms().into()],
-            |row| row.text(0),
+            |row| Ok((row.text(0)?, row.text(1)?)),
         )
     }
 }

@@ -205,9 +205,12 @@ async fn serve_mcp_client(
     match identify(&app, &greeting).await {
         Ok(caller) => {
             write.write_all(b"{\"ok\":true}\n").await?;
-            let left_ms = caller.exp.ms_since(app.hub.now()).max(0).unsigned_abs();
-            let stop = stop.child_token();
+            let now = app.hub.now();
             // A token opens the door no longer than it lives; its owner comes again with a fresh one.
+            // Whoever has none yet stays for as long as the old one is taken.
+            let end = if caller.exp > now { caller.exp } else { caller.ends_at() };
+            let left_ms = end.ms_since(now).max(0).unsigned_abs();
+            let stop = stop.child_token();
             let expiry = async {
                 if greeting.token.is_some() {
                     tokio::time::sleep(Duration::from_millis(left_ms)).await;

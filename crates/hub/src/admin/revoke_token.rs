@@ -51,7 +51,7 @@ impl Operation for RevokeToken {
                 Ok(Change::of(token.jti, output))
             })
             .await?;
-        call.hub.revocations.revoke(&output.jti);
+        call.hub.revocations.revoke(&call.caller().workspace_id, &output.jti);
         Ok(output)
     }
 

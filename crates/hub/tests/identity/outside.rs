@@ -250,7 +250,7 @@ async fn a_revoked_token_without_jti_does_not_come_back_with_a_twin_signature() 
     assert_ne!(other, token);
     let caller = world.verify(&token).await.unwrap();
     assert_eq!(world.verify(&other).await.unwrap().jti, caller.jti);
-    world.revocations.revoke(&caller.jti);
+    world.revocations.revoke(&caller.workspace_id, &caller.jti);
     assert_refused!(world.verify(&token).await, IdentityError::Revoked);
     assert_refused!(world.verify(&other).await, IdentityError::Revoked);
 }

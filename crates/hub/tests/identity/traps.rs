@@ -346,12 +346,12 @@ async fn revoked_jti_even_when_cached() {
     let world = World::new();
     let (one, other) = (world.issue(1), world.issue(2));
     assert!(world.verify(one.token.expose()).await.is_ok());
-    world.revocations.revoke(&one.jti.to_string());
+    world.revocations.revoke("acme", &one.jti.to_string());
     assert_refused!(world.verify(one.token.expose()).await, IdentityError::Revoked);
     assert!(world.verify(other.token.expose()).await.is_ok());
 
     let early = world.issue(3);
-    world.revocations.load([early.jti.to_string().as_str()]);
+    world.revocations.load([("acme", early.jti.to_string().as_str())]);
     assert_refused!(world.verify(early.token.expose()).await, IdentityError::Revoked);
 }
 
@@ -386,7 +386,7 @@ async fn static_tokens_count_without_a_signature() {
     assert!(caller.exp > NOW);
     assert_refused!(world.verify("correct.horse.batterx").await, IdentityError::Malformed);
     assert_refused!(world.verify("correct").await, IdentityError::Malformed);
-    world.revocations.revoke(&caller.jti);
+    world.revocations.revoke("acme", &caller.jti);
     assert_refused!(world.verify("correct.horse.battery").await, IdentityError::Revoked);
 }
 

@@ -20,6 +20,7 @@ mod posting;
 mod quiet;
 mod reading;
 mod restart;
+mod revoking;
 mod schema_walk;
 mod search;
 mod sessions;

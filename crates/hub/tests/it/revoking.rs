@@ -1,0 +1,106 @@
+//! A token that is taken back, or is over, opens nothing from then on: no call, no wait, no stream.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::{Caller, Timestamp};
+use serde_json::{Value, json};
+use testkit::{On, TestHub, generous};
+use tokio_util::sync::CancellationToken;
+use waystation_hub::threads::follow;
+
+use crate::world::{coordinator, open, operator, post, refusal, worker};
+
+crate::on_both! {
+    whoever_was_let_in_before_is_refused_when_their_token_is_revoked
+    whoever_was_let_in_before_is_refused_when_their_token_is_over
+    a_wait_ends_when_its_token_is_revoked
+    a_followed_thread_is_let_go_when_the_token_is_revoked
+}
+
+/// A token of the author, and the caller that a verified connection goes on with.
+async fn token(hub: &TestHub) -> (Value, Arc<Caller>) {
+    let issued = hub.ok(&operator(), "issue_token", json!({ "agent_id": "author" })).await;
+    let jti = issued["jti"].as_str().unwrap().to_owned();
+    (json!({ "jti": jti }), Arc::new(Caller { jti, ..(*worker("author")).clone() }))
+}
+
+/// What must not keep a test waiting for ever.
+async fn soon<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), work).await.expect("it happens soon")
+}
+
+async fn whoever_was_let_in_before_is_refused_when_their_token_is_revoked(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let (jti, author) = token(&hub).await;
+    post(&hub, &author, &thread, "good").await;
+    hub.ok(&operator(), "revoke_token", jti).await;
+    let again = json!({ "thread_id": thread, "body": "no good" });
+    let error = refusal(&hub, &author, "post_message", again).await;
+    assert_eq!((error.code.name(), error.retryable), ("UNAUTHORIZED", false));
+    assert!(error.message.contains("revoked") && error.hint.is_some(), "{error:?}");
+    for operation in ["list_threads", "issue_token", "wait_for_messages"] {
+        assert_eq!(hub.code(&author, operation, json!({})).await, "UNAUTHORIZED", "{operation}");
+    }
+    post(&hub, &worker("author"), &thread, "by another token").await;
+    hub.stop().await;
+}
+
+async fn whoever_was_let_in_before_is_refused_when_their_token_is_over(on: On) {
+    let hub = TestHub::with(on, generous());
+    let exp = hub.hub.now().plus_ms(60_000);
+    let author = Arc::new(Caller { exp, ..(*worker("author")).clone() });
+    hub.clock.advance_ms(60_000 + 29_999);
+    hub.ok(&author, "list_threads", json!({})).await;
+    hub.clock.advance_ms(1);
+    let error = refusal(&hub, &author, "list_threads", json!({})).await;
+    assert_eq!(error.code.name(), "UNAUTHORIZED");
+    assert!(error.message.contains("expired"), "{}", error.message);
+    let forever = Arc::new(Caller { exp: Timestamp::from_ms(i64::MAX), ..(*author).clone() });
+    hub.ok(&forever, "list_threads", json!({})).await;
+    hub.stop().await;
+}
+
+async fn a_wait_ends_when_its_token_is_revoked(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let (jti, author) = token(&hub).await;
+    let others = worker("reviewer");
+    let wait = json!({ "thread_id": thread, "timeout_ms": 50_000 });
+    let revoke = async {
+        while hub.hub.live.watchers() < 2 {
+            tokio::task::yield_now().await;
+        }
+        hub.ok(&operator(), "revoke_token", jti).await;
+    };
+    let other = async {
+        let told = hub.ok(&others, "wait_for_messages", wait.clone()).await;
+        assert_eq!(told["messages"][0]["body"], "go on");
+    };
+    let ended = async {
+        let code = hub.code(&author, "wait_for_messages", wait.clone()).await;
+        assert_eq!(code, "UNAUTHORIZED");
+        // Whoever has another token waits on.
+        post(&hub, &coordinator(), &thread, "go on").await;
+    };
+    soon(Box::pin(async { tokio::join!(ended, other, revoke) })).await;
+    hub.stop().await;
+}
+
+async fn a_followed_thread_is_let_go_when_the_token_is_revoked(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let (jti, author) = token(&hub).await;
+    let call = hub.hub.call(Arc::clone(&author), None, CancellationToken::new());
+    let followed = follow(&call, &thread).await.unwrap();
+    post(&hub, &coordinator(), &thread, "news").await;
+    assert!(soon(followed.changed()).await);
+    // The hub may look around meanwhile, and say so.
+    let (by, let_go) = (operator(), async { while followed.changed().await {} });
+    soon(async { tokio::join!(let_go, hub.ok(&by, "revoke_token", jti)) }).await;
+    // Nor is anything told that happens later.
+    post(&hub, &coordinator(), &thread, "more").await;
+    assert!(!soon(followed.changed()).await);
+    hub.stop().await;
+}

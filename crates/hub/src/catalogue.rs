@@ -2,7 +2,7 @@
 //! timing and audit are decided here, once.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -234,11 +234,13 @@ async fn admitted(
     call.hub.quotas.take(call.caller(), entry.quota, call.now())?;
     sound?;
     let hub = Arc::clone(&call.hub);
-    let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
     let cancelled = call.cancelled.clone();
     let waiter = entry.waits().then(|| call.shared_caller());
     let must_end = entry.is_brief && entry.effect != Effect::Read;
-    let work = Unbroken::new((entry.run)(call, text), must_end.then(|| Arc::clone(&hub)));
+    let work = async {
+        let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
+        Unbroken::new((entry.run)(call, text), must_end.then(|| Arc::clone(&hub))).await
+    };
     let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, work);
     tokio::select! {
         biased;
@@ -265,14 +267,30 @@ async fn place(hub: &Hub) -> Result<tokio::sync::SemaphorePermit<'_>> {
     if let Ok(place) = hub.places.try_acquire() {
         return Ok(place);
     }
-    let waiting = hub.waiting.fetch_add(1, Ordering::Relaxed);
-    let place = if waiting < limits::REQUESTS_WAITING_MAX {
-        hub.places.acquire().await.map_err(|_| Error::Stopping)
-    } else {
-        Err(Error::Overloaded)
-    };
-    hub.waiting.fetch_sub(1, Ordering::Relaxed);
-    place
+    let queued = Queued::behind(&hub.waiting);
+    if queued.before >= limits::REQUESTS_WAITING_MAX {
+        return Err(Error::Overloaded);
+    }
+    hub.places.acquire().await.map_err(|_| Error::Stopping)
+}
+
+/// One who waits for a place. Whoever hangs up meanwhile waits no longer.
+struct Queued<'a> {
+    waiting: &'a AtomicUsize,
+    /// How many waited already.
+    before: usize,
+}
+
+impl<'a> Queued<'a> {
+    fn behind(waiting: &'a AtomicUsize) -> Self {
+        Self { before: waiting.fetch_add(1, Ordering::Relaxed), waiting }
+    }
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Input {

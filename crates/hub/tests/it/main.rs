@@ -16,6 +16,7 @@ mod memory_redaction;
 mod model;
 mod other_hubs;
 mod participants;
+mod places;
 mod posting;
 mod quiet;
 mod reading;

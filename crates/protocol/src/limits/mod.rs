@@ -165,6 +165,8 @@ pub const JWKS_BYTES_MAX: usize = 256 * 1024;
 pub const JWKS_KEYS_MAX: usize = 64;
 /// How long a fetched key set is trusted.
 pub const JWKS_FRESH: Duration = Duration::from_mins(10);
+/// How long a key set is used after its last fetch while its issuer cannot be reached.
+pub const JWKS_STALE_MAX: Duration = Duration::from_hours(24);
 /// How often an unknown key id may cause a fetch.
 pub const JWKS_REFETCH_MIN: Duration = Duration::from_secs(30);
 /// An outgoing request of the hub itself.

@@ -93,7 +93,7 @@ pub enum IdentityError {
          certificate's agent, or none"
     )]
     CertificateDisagrees,
-    /// The issuer's keys could never be fetched, so nothing of it can be checked.
+    /// The issuer's keys could not be fetched, so nothing of it can be checked.
     #[error("the keys of the token's issuer cannot be fetched now; try again in a minute")]
     IssuerKeysUnavailable(#[source] Arc<JwksError>),
     /// A local process asks for more than a local process gets.
@@ -161,10 +161,12 @@ pub enum IdentityError {
 }
 
 impl IdentityError {
-    /// The public code: `UNAUTHORIZED` for everything that verifying a token can meet.
+    /// The public code: `UNAUTHORIZED` for everything that verifying a token can meet, unless nobody
+    /// could say.
     pub const fn code(&self) -> ErrorCode {
         match self {
             Self::LifeOutOfRange => ErrorCode::ValidationError,
+            Self::IssuerKeysUnavailable(_) => ErrorCode::Unavailable,
             Self::Config { .. }
             | Self::Http(_)
             | Self::KeysOpenToOthers { .. }

@@ -1,6 +1,6 @@
 //! Tokens the hub has issued: what they were for, never the token itself.
 
-use protocol::Timestamp;
+use protocol::{Timestamp, limits};
 
 use crate::error::Result;
 use crate::threads::limit_param;
@@ -80,7 +80,8 @@ impl Tx<'_> {
         )
     }
 
-    /// Forgets the tokens of a session that have ended; a session gets a new one every few minutes.
+    /// Forgets the tokens of a session that are refused by now; a session gets a new one every few
+    /// minutes.
     pub fn forget_ended_tokens(
         &mut self,
         workspace: &str,
@@ -91,7 +92,7 @@ impl Tx<'_> {
         self.execute(
             "DELETE FROM token WHERE workspace = ?1 AND agent = ?2 AND session = ?3
                AND expires_ms < ?4",
-            &[workspace.into(), agent.into(), session.into(), now.as_ms().into()],
+            &[workspace.into(), agent.into(), session.into(), ended_before(now).as_ms().into()],
         )?;
         Ok(())
     }
@@ -110,10 +111,16 @@ impl Tx<'_> {
         self.query(
             "SELECT workspace, jti FROM token WHERE revoked_ms IS NOT NULL AND expires_ms >= ?1
              LIMIT 100000",
-            &[now.as_ms().into()],
+            &[ended_before(now).as_ms().into()],
             |row| Ok((row.text(0)?, row.text(1)?)),
         )
     }
+}
+
+/// A token that ended before this is refused for that; any other may still be taken, because clocks
+/// disagree.
+const fn ended_before(now: Timestamp) -> Timestamp {
+    now.plus_ms(-limits::TOKEN_LEEWAY_SECONDS * 1000)
 }
 
 fn token_row(row: &Row<'_>) -> Result<TokenRow> {

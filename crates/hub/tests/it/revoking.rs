@@ -7,6 +7,7 @@ use protocol::{Caller, Timestamp};
 use serde_json::{Value, json};
 use testkit::{On, TestHub, generous};
 use tokio_util::sync::CancellationToken;
+use waystation_hub::identity::{IdentityConfig, IdentityError, Verifier};
 use waystation_hub::threads::follow;
 
 use crate::world::{coordinator, open, operator, post, refusal, worker};
@@ -16,6 +17,8 @@ crate::on_both! {
     whoever_was_let_in_before_is_refused_when_their_token_is_over
     a_wait_ends_when_its_token_is_revoked
     a_followed_thread_is_let_go_when_the_token_is_revoked
+    a_revoked_token_does_not_revive_with_a_restart_at_its_end
+    a_session_that_gets_a_new_token_keeps_its_revoked_one_in_mind
 }
 
 /// A token of the author, and the caller that a verified connection goes on with.
@@ -102,5 +105,52 @@ async fn a_followed_thread_is_let_go_when_the_token_is_revoked(on: On) {
     // Nor is anything told that happens later.
     post(&hub, &coordinator(), &thread, "more").await;
     assert!(!soon(followed.changed()).await);
+    hub.stop().await;
+}
+
+/// Whether the hub takes a token, as an edge asks it.
+async fn verified(hub: &TestHub, token: &Value) -> Result<Arc<Caller>, IdentityError> {
+    let (keys, revocations) = (Arc::clone(&hub.hub.keys), Arc::clone(&hub.hub.revocations));
+    let verifier = Verifier::new(&IdentityConfig::default(), keys, revocations).unwrap();
+    verifier.verify(token.as_str().unwrap(), hub.hub.now()).await
+}
+
+/// The hub after a restart, as the program starts it.
+async fn started_again(hub: TestHub) -> TestHub {
+    let hub = hub.restart().await;
+    hub.hub.load_revocations().await.unwrap();
+    hub
+}
+
+async fn a_revoked_token_does_not_revive_with_a_restart_at_its_end(on: On) {
+    let mut hub = TestHub::with(on, generous());
+    let short = json!({ "agent_id": "author", "ttl_seconds": 60 });
+    let issued = hub.ok(&operator(), "issue_token", short).await;
+    assert!(verified(&hub, &issued["token"]).await.is_ok());
+    hub.ok(&operator(), "revoke_token", json!({ "jti": issued["jti"] })).await;
+    for passed_ms in [0, 60_000, 29_999] {
+        hub.clock.advance_ms(passed_ms);
+        hub = started_again(hub).await;
+        let taken = verified(&hub, &issued["token"]).await;
+        assert!(matches!(taken, Err(IdentityError::Revoked)), "{passed_ms} {taken:?}");
+    }
+    hub.clock.advance_ms(1);
+    let taken = verified(&hub, &issued["token"]).await;
+    assert!(matches!(taken, Err(IdentityError::Expired)), "{taken:?}");
+    hub.stop().await;
+}
+
+async fn a_session_that_gets_a_new_token_keeps_its_revoked_one_in_mind(on: On) {
+    let hub = TestHub::with(on, generous());
+    let mut session = json!({ "agent_id": "author", "runtime": "codex_cli", "host": "host" });
+    let opened = hub.ok(&operator(), "open_session", session.clone()).await;
+    let listed = hub.ok(&operator(), "list_tokens", json!({})).await;
+    hub.ok(&operator(), "revoke_token", json!({ "jti": listed["tokens"][0]["jti"] })).await;
+    hub.clock.advance_ms(hub.hub.settings.wake.session_token_ms + 1_000);
+    session["session_id"] = opened["session_id"].clone();
+    hub.ok(&operator(), "open_session", session).await;
+    let hub = started_again(hub).await;
+    let taken = verified(&hub, &opened["token"]).await;
+    assert!(matches!(taken, Err(IdentityError::Revoked)), "{taken:?}");
     hub.stop().await;
 }

@@ -106,14 +106,64 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Revoked tokens that would otherwise still be good, each as its workspace and its id.
-    pub fn revoked_tokens(&mut self, now: Timestamp) -> Result<Vec<(String, String)>> {
-        self.query(
-            "SELECT workspace, jti FROM token WHERE revoked_ms IS NOT NULL AND expires_ms >= ?1
-             LIMIT 100000",
-            &[ended_before(now).as_ms().into()],
-            |row| Ok((row.text(0)?, row.text(1)?)),
+    /// Revokes a token that the hub did not issue.
+    pub fn revoke_by_id(&mut self, workspace: &str, jti: &str, at: Timestamp) -> Result<()> {
+        self.execute(
+            "INSERT INTO revocation (workspace, jti, revoked_ms) VALUES (?1, ?2, ?3)
+             ON CONFLICT (workspace, jti) DO NOTHING",
+            &[workspace.into(), jti.into(), at.as_ms().into()],
+        )?;
+        Ok(())
+    }
+
+    /// When a token that the hub did not issue was revoked.
+    pub fn revoked_by_id(&mut self, workspace: &str, jti: &str) -> Result<Option<Timestamp>> {
+        self.query_one(
+            "SELECT revoked_ms FROM revocation WHERE workspace = ?1 AND jti = ?2",
+            &[workspace.into(), jti.into()],
+            |row| Ok(Timestamp::from_ms(row.int(0)?)),
         )
+    }
+
+    /// How many tokens that the hub did not issue are revoked in a workspace.
+    pub fn count_revoked_by_id(&mut self, workspace: &str) -> Result<i64> {
+        let count = self.query_one(
+            "SELECT count(*) FROM revocation WHERE workspace = ?1",
+            &[workspace.into()],
+            |row| row.int(0),
+        )?;
+        Ok(count.unwrap_or(0))
+    }
+
+    /// Revoked tokens that would otherwise still be good, each as its workspace and its id. All of them:
+    /// one that is left out is taken again.
+    pub fn revoked_tokens(&mut self, now: Timestamp) -> Result<Vec<(String, String)>> {
+        let mut revoked: Vec<(String, String)> = Vec::new();
+        loop {
+            let (workspace, jti) =
+                revoked.last().map_or(("", ""), |(of, id)| (of.as_str(), id.as_str()));
+            let page = self.query(
+                "SELECT workspace, jti FROM (
+                     SELECT workspace, jti FROM token
+                     WHERE revoked_ms IS NOT NULL AND expires_ms >= ?1
+                     UNION ALL SELECT workspace, jti FROM revocation
+                 ) AS revoked
+                 WHERE workspace > ?2 OR (workspace = ?2 AND jti > ?3)
+                 ORDER BY workspace, jti LIMIT ?4",
+                &[
+                    ended_before(now).as_ms().into(),
+                    workspace.into(),
+                    jti.into(),
+                    limit_param(limits::REVOKED_PAGE_MAX),
+                ],
+                |row| Ok((row.text(0)?, row.text(1)?)),
+            )?;
+            let is_last = page.len() < limits::REVOKED_PAGE_MAX;
+            revoked.extend(page);
+            if is_last {
+                return Ok(revoked);
+            }
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::{Caller, Timestamp};
+use protocol::{Caller, Role, Timestamp, limits};
 use serde_json::{Value, json};
-use testkit::{On, TestHub, generous};
+use store::{StoreError, Tx};
+use testkit::{On, TestHub, caller_in, generous};
 use tokio_util::sync::CancellationToken;
 use waystation_hub::identity::{IdentityConfig, IdentityError, Verifier};
 use waystation_hub::threads::follow;
@@ -19,6 +20,8 @@ crate::on_both! {
     a_followed_thread_is_let_go_when_the_token_is_revoked
     a_revoked_token_does_not_revive_with_a_restart_at_its_end
     a_session_that_gets_a_new_token_keeps_its_revoked_one_in_mind
+    a_token_of_another_issuer_is_revoked_by_its_id_for_good
+    however_many_are_revoked_all_are_known_after_a_restart
 }
 
 /// A token of the author, and the caller that a verified connection goes on with.
@@ -152,5 +155,78 @@ async fn a_session_that_gets_a_new_token_keeps_its_revoked_one_in_mind(on: On) {
     let hub = started_again(hub).await;
     let taken = verified(&hub, &opened["token"]).await;
     assert!(matches!(taken, Err(IdentityError::Revoked)), "{taken:?}");
+    hub.stop().await;
+}
+
+/// A caller whose token the hub did not issue.
+fn with_id(workspace: &str, jti: &str) -> Arc<Caller> {
+    Arc::new(Caller {
+        jti: jti.to_owned(),
+        ..(*caller_in(workspace, "author", Role::Worker)).clone()
+    })
+}
+
+async fn a_token_of_another_issuer_is_revoked_by_its_id_for_good(on: On) {
+    let hub = TestHub::with(on, generous());
+    let here = operator().workspace_id.clone();
+    let ids = ["f47ac10b-58cc", "static-AAAA", "sha256-BBBB", "' OR '1'='1", "ei/+=ä"];
+    for jti in ids {
+        hub.ok(&with_id(&here, jti), "list_threads", json!({})).await;
+        let revoked = hub.ok(&operator(), "revoke_token", json!({ "jti": jti })).await;
+        assert_eq!((&revoked["jti"], &revoked["issued_here"]), (&json!(jti), &json!(false)));
+        hub.clock.advance_ms(1_000);
+        let again = hub.ok(&operator(), "revoke_token", json!({ "jti": jti })).await;
+        assert_eq!(again, revoked, "again is the same");
+    }
+    hub.clock.advance_ms(10 * 366 * 24 * 3_600_000);
+    let hub = started_again(hub).await;
+    for jti in ids {
+        let refused = hub.code(&with_id(&here, jti), "list_threads", json!({})).await;
+        assert_eq!(refused, "UNAUTHORIZED", "{jti}");
+        // Whoever is in charge of one workspace has no say in another.
+        hub.ok(&with_id("wk_other", jti), "list_threads", json!({})).await;
+    }
+    let trail = hub.ok(&operator(), "read_audit", json!({ "limit": 200 })).await;
+    let entries = trail["entries"].as_array().unwrap();
+    for jti in ids {
+        assert!(entries.iter().any(|e| e["operation"] == "revoke_token" && e["object"] == jti));
+        assert!(entries.iter().any(|e| e["jti"] == jti), "the trail shows what can be revoked");
+    }
+    hub.stop().await;
+}
+
+async fn however_many_are_revoked_all_are_known_after_a_restart(on: On) {
+    let hub = TestHub::with(on, generous());
+    let count = limits::REVOKED_PAGE_MAX + 7;
+    let now = hub.hub.now();
+    let revoke = move |tx: &mut Tx<'_>| -> Result<(), StoreError> {
+        (0..count).try_for_each(|n| tx.revoke_by_id("w", &format!("id-{n}"), now))
+    };
+    hub.hub.store.write(revoke).await.unwrap();
+    let (_, author) = token(&hub).await;
+    hub.ok(&operator(), "revoke_token", json!({ "jti": author.jti })).await;
+    let hub = started_again(hub).await;
+    let good = (0..count).filter(|n| !hub.hub.revocations.has(&with_id("w", &format!("id-{n}"))));
+    assert_eq!(good.count(), 0);
+    assert_eq!(hub.code(&author, "list_threads", json!({})).await, "UNAUTHORIZED");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_workspace_may_revoke_only_so_many_one_by_one() {
+    let hub = TestHub::start();
+    let (here, now) = (operator().workspace_id.clone(), hub.hub.now());
+    let fill = move |tx: &mut Tx<'_>| -> Result<(), StoreError> {
+        let mut ids = 1..limits::REVOKED_BY_ID_MAX;
+        ids.try_for_each(|n| tx.revoke_by_id(&here, &format!("id-{n}"), now))
+    };
+    hub.hub.store.write(fill).await.unwrap();
+    hub.ok(&operator(), "revoke_token", json!({ "jti": "the last" })).await;
+    let error = refusal(&hub, &operator(), "revoke_token", json!({ "jti": "one more" })).await;
+    assert_eq!(error.code.name(), "CONFLICT");
+    assert!(error.message.contains("identity.issuers"), "{}", error.message);
+    hub.ok(&operator(), "revoke_token", json!({ "jti": "the last" })).await;
+    let (jti, _) = token(&hub).await;
+    hub.ok(&operator(), "revoke_token", jti).await;
     hub.stop().await;
 }

@@ -157,6 +157,12 @@ pub const TOKEN_TTL_SECONDS_MAX: i64 = 366 * 24 * 3600;
 pub const TOKEN_LEEWAY_SECONDS: i64 = 30;
 /// A token's length.
 pub const TOKEN_BYTES_MAX: usize = 8 * 1024;
+/// A token's id.
+pub const TOKEN_ID_CHARS_MAX: usize = 200;
+/// Tokens that the hub did not issue and that are revoked in one workspace, one by one.
+pub const REVOKED_BY_ID_MAX: i64 = 10_000;
+/// Revoked tokens that are read at once.
+pub const REVOKED_PAGE_MAX: usize = 1_000;
 /// Verified tokens that are remembered.
 pub const TOKEN_CACHE_MAX: usize = 10_000;
 /// A key set of an outside issuer.

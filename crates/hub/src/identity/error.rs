@@ -38,6 +38,12 @@ pub enum IdentityError {
     /// The key id is in no key set.
     #[error("the token was signed with a key that is not known or no longer valid; get a new one")]
     KeyUnknown,
+    /// The key id is none of the hub's own.
+    #[error(
+        "this hub lacks the key that signed the token: get a new one here, or give all hubs on one \
+         database the same keys/token-*.pk8"
+    )]
+    HubKeyUnknown,
     /// The signature does not fit.
     #[error("the token's signature does not fit; copy the whole token, or ask for a new one")]
     SignatureInvalid,

@@ -4,8 +4,9 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hub::Error;
+use hub::identity::IdentityError;
 use protocol::id::RequestId;
-use protocol::{ErrorBody, ErrorCode, ErrorEnvelope};
+use protocol::{ErrorBody, ErrorCode, ErrorEnvelope, limits};
 
 use crate::app::App;
 
@@ -36,6 +37,19 @@ pub(crate) fn unauthorized(app: &App, message: &str) -> Response {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
     }
     response
+}
+
+/// Why nobody knows who asks. That an issuer is away may be over soon, and the answer says so.
+pub(crate) fn unverified(app: &App, error: &IdentityError) -> Response {
+    let (code, message) = (error.code(), error.to_string());
+    if !code.is_retryable() {
+        return unauthorized(app, &message);
+    }
+    let hint = "the issuer of your token does not answer the hub; send the same request again";
+    let again_ms = u64::try_from(limits::JWKS_REFETCH_MIN.as_millis()).unwrap_or(u64::MAX);
+    let body =
+        ErrorBody { retry_after_ms: Some(again_ms), ..body(app, code, &message, Some(hint)) };
+    of_body(body, code.http_status())
 }
 
 pub(crate) fn no_such_route(app: &App) -> Response {

@@ -2,12 +2,12 @@
 //! timing and audit are decided here, once.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use bytes::Bytes;
-use protocol::{ErrorCode, Scope, Scopes, limits, validate};
+use protocol::{Caller, ErrorCode, Scope, Scopes, limits, validate};
 use schemars::generate::Contract;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -18,6 +18,7 @@ use crate::call::{Call, Identity};
 use crate::chats;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
+use crate::identity::IdentityError;
 use crate::operation::{Answer, Answered, Effect, Operation, Quota, Route};
 use crate::unbroken::{Unbroken, Work};
 
@@ -218,9 +219,9 @@ fn outcome(result: &Result<Box<dyn Answer>>) -> &'static str {
 }
 
 /// What the entry of a call says of its end, where one is still to be made. A change that went well has
-/// left its entry already, and floods must not fill the trail. While the store is out of reach or full
-/// there is nothing to enter a refusal in: those who try again and again would only keep readers from
-/// what waits to be entered.
+/// left its entry already, and floods must not fill the trail: whoever has no good token leaves none, as
+/// at every edge. While the store is out of reach or full there is nothing to enter a refusal in: those
+/// who try again and again would only keep readers from what waits to be entered.
 fn outcome_to_enter(
     entry: &Entry,
     identity: &Identity,
@@ -229,7 +230,7 @@ fn outcome_to_enter(
     match result {
         Ok(_) if entry.effect == Effect::Read => Some("ok"),
         Ok(_) => identity.was_done_before().then_some("unchanged"),
-        Err(Error::RateLimited { .. } | Error::Overloaded) => None,
+        Err(Error::RateLimited { .. } | Error::Overloaded | Error::Identity(_)) => None,
         Err(error) => match error.code() {
             ErrorCode::Unavailable | ErrorCode::StorageFull => None,
             code => Some(code.name()),
@@ -243,18 +244,23 @@ async fn admitted(
     (text, sound): (Vec<u8>, Result<()>),
     asked: &mut Asked,
 ) -> Result<Box<dyn Answer>> {
+    // An edge may have verified the token long ago, when its connection began.
+    call.hub.revocations.require_good(call.caller(), call.now())?;
     if !entry.lets_in(call.caller().scopes) {
         return Err(Error::MissingScope { scope: entry.scope });
     }
     call.hub.quotas.take(call.caller(), entry.quota, call.now())?;
     sound?;
     let hub = Arc::clone(&call.hub);
-    let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
     let cancelled = call.cancelled.clone();
+    let waiter = entry.waits().then(|| call.shared_caller());
     let must_end = entry.is_brief && entry.effect != Effect::Read;
     let (about, work) = (entry.run)(call, text);
     *asked = about;
-    let work = Unbroken::new(work, must_end.then(|| Arc::clone(&hub)));
+    let work = async {
+        let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
+        Unbroken::new(work, must_end.then(|| Arc::clone(&hub))).await
+    };
     let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, work);
     tokio::select! {
         biased;
@@ -262,6 +268,17 @@ async fn admitted(
             seconds: limits::REQUEST_TIMEOUT.as_secs(),
         })),
         () = cancelled.cancelled() => Err(Error::Cancelled),
+        () = taken_back(&hub, waiter.as_deref()), if waiter.is_some() => {
+            Err(IdentityError::Revoked.into())
+        }
+    }
+}
+
+/// Ends when the token of whoever waits is revoked.
+async fn taken_back(hub: &Hub, waiter: Option<&Caller>) {
+    match waiter {
+        Some(caller) => hub.revocations.revoked(caller).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -270,14 +287,30 @@ async fn place(hub: &Hub) -> Result<tokio::sync::SemaphorePermit<'_>> {
     if let Ok(place) = hub.places.try_acquire() {
         return Ok(place);
     }
-    let waiting = hub.waiting.fetch_add(1, Ordering::Relaxed);
-    let place = if waiting < limits::REQUESTS_WAITING_MAX {
-        hub.places.acquire().await.map_err(|_| Error::Stopping)
-    } else {
-        Err(Error::Overloaded)
-    };
-    hub.waiting.fetch_sub(1, Ordering::Relaxed);
-    place
+    let queued = Queued::behind(&hub.waiting);
+    if queued.before >= limits::REQUESTS_WAITING_MAX {
+        return Err(Error::Overloaded);
+    }
+    hub.places.acquire().await.map_err(|_| Error::Stopping)
+}
+
+/// One who waits for a place. Whoever hangs up meanwhile waits no longer.
+struct Queued<'a> {
+    waiting: &'a AtomicUsize,
+    /// How many waited already.
+    before: usize,
+}
+
+impl<'a> Queued<'a> {
+    fn behind(waiting: &'a AtomicUsize) -> Self {
+        Self { before: waiting.fetch_add(1, Ordering::Relaxed), waiting }
+    }
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Input {

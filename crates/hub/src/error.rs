@@ -5,6 +5,7 @@ use protocol::{ErrorBody, ErrorCode, ThreadStatus};
 use store::StoreError;
 
 use crate::audit::Delay;
+use crate::identity::IdentityError;
 
 /// The result of every operation.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -182,6 +183,9 @@ pub enum Error {
     /// The caller gave up.
     #[error("the request was cancelled")]
     Cancelled,
+    /// The caller's token is good no longer.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     /// Too much to do.
     #[error("the hub has too much to do right now; try again shortly")]
     Overloaded,
@@ -256,6 +260,7 @@ impl Error {
                 ErrorCode::SourceNotConnected
             }
             Self::HookRefused => ErrorCode::Unauthorized,
+            Self::Identity(error) => error.code(),
             Self::InvalidParameter { .. } => ErrorCode::InvalidParameter,
             Self::StreamingNotSupported { .. } => ErrorCode::StreamingNotSupported,
             Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
@@ -328,6 +333,9 @@ impl Error {
             )),
             Self::NotMember { .. } => {
                 Some("ask a participant or the operator to add you: add_participants".to_owned())
+            }
+            Self::Identity(IdentityError::Revoked | IdentityError::Expired) => {
+                Some("ask the operator for a new token: waystation token issue".to_owned())
             }
             Self::OtherWorkspace => Some("leave workspace_id out: your token names it".to_owned()),
             Self::ClaimMismatch { field } => {

@@ -224,6 +224,14 @@ impl Hub {
         }
     }
 
+    /// Learns which tokens have been revoked, before anybody is let in.
+    pub async fn load_revocations(&self) -> Result<(), StoreError> {
+        let now = self.now();
+        let revoked = self.store.read(move |tx| tx.revoked_tokens(now)).await?;
+        self.revocations.load(revoked.iter().map(|(of, jti)| (of.as_str(), jti.as_str())));
+        Ok(())
+    }
+
     /// Makes one small write durable, to show that it can.
     pub async fn prove_writable(&self) -> Result<(), StoreError> {
         let now = self.now().to_string();

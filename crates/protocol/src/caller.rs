@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::chat::ChatGrant;
+use crate::limits;
 use crate::time::Timestamp;
 use crate::toolsets::Toolsets;
 
@@ -32,6 +33,18 @@ pub struct Caller {
     pub iat: Timestamp,
     /// When that token ends.
     pub exp: Timestamp,
+}
+
+impl Caller {
+    /// When its token is refused: at its end, and the leeway for clocks that disagree.
+    pub const fn ends_at(&self) -> Timestamp {
+        self.exp.plus_ms(limits::TOKEN_LEEWAY_SECONDS * 1000)
+    }
+
+    /// Whether its token is over.
+    pub fn has_ended(&self, now: Timestamp) -> bool {
+        self.ends_at() <= now
+    }
 }
 
 /// What a caller may do in general.

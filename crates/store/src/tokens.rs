@@ -50,11 +50,6 @@ pub struct TokenFilter {
 pub(crate) const FORGET_TOKENS: &str = "DELETE FROM token WHERE jti IN
      (SELECT jti FROM token WHERE expires_ms < ?1 ORDER BY expires_ms LIMIT ?2)";
 
-/// Whoever ended before this is accepted by no clock any more: until then a revocation must be known.
-fn accepted_since(now: Timestamp) -> i64 {
-    now.plus_ms(-limits::TOKEN_LEEWAY_SECONDS * 1_000).as_ms()
-}
-
 impl Tx<'_> {
     /// Remembers an issued token.
     pub fn insert_token(&mut self, token: &TokenRow) -> Result<()> {
@@ -109,7 +104,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Forgets the tokens of a session that nobody accepts any more; a session gets a new one every few
+    /// Forgets the tokens of a session that are refused by now; a session gets a new one every few
     /// minutes.
     pub fn forget_ended_tokens(
         &mut self,
@@ -121,7 +116,7 @@ impl Tx<'_> {
         self.execute(
             "DELETE FROM token WHERE workspace = ?1 AND agent = ?2 AND session = ?3
                AND expires_ms < ?4",
-            &[workspace.into(), agent.into(), session.into(), accepted_since(now).into()],
+            &[workspace.into(), agent.into(), session.into(), ended_before(now).as_ms().into()],
         )?;
         Ok(())
     }
@@ -147,14 +142,71 @@ impl Tx<'_> {
         self.execute(FORGET_TOKENS, &[before.as_ms().into(), limit_param(limit)])
     }
 
-    /// The ids of revoked tokens that would otherwise still be accepted.
-    pub fn revoked_tokens(&mut self, now: Timestamp) -> Result<Vec<String>> {
-        self.query(
-            "SELECT jti FROM token WHERE revoked_ms IS NOT NULL AND expires_ms >= ?1 LIMIT 100000",
-            &[accepted_since(now).into()],
-            |row| row.text(0),
+    /// Revokes a token that the hub did not issue.
+    pub fn revoke_by_id(&mut self, workspace: &str, jti: &str, at: Timestamp) -> Result<()> {
+        self.execute(
+            "INSERT INTO revocation (workspace, jti, revoked_ms) VALUES (?1, ?2, ?3)
+             ON CONFLICT (workspace, jti) DO NOTHING",
+            &[workspace.into(), jti.into(), at.as_ms().into()],
+        )?;
+        Ok(())
+    }
+
+    /// When a token that the hub did not issue was revoked.
+    pub fn revoked_by_id(&mut self, workspace: &str, jti: &str) -> Result<Option<Timestamp>> {
+        self.query_one(
+            "SELECT revoked_ms FROM revocation WHERE workspace = ?1 AND jti = ?2",
+            &[workspace.into(), jti.into()],
+            |row| Ok(Timestamp::from_ms(row.int(0)?)),
         )
     }
+
+    /// How many tokens that the hub did not issue are revoked in a workspace.
+    pub fn count_revoked_by_id(&mut self, workspace: &str) -> Result<i64> {
+        let count = self.query_one(
+            "SELECT count(*) FROM revocation WHERE workspace = ?1",
+            &[workspace.into()],
+            |row| row.int(0),
+        )?;
+        Ok(count.unwrap_or(0))
+    }
+
+    /// Revoked tokens that would otherwise still be good, each as its workspace and its id. All of them:
+    /// one that is left out is taken again.
+    pub fn revoked_tokens(&mut self, now: Timestamp) -> Result<Vec<(String, String)>> {
+        let mut revoked: Vec<(String, String)> = Vec::new();
+        loop {
+            let (workspace, jti) =
+                revoked.last().map_or(("", ""), |(of, id)| (of.as_str(), id.as_str()));
+            let page = self.query(
+                "SELECT workspace, jti FROM (
+                     SELECT workspace, jti FROM token
+                     WHERE revoked_ms IS NOT NULL AND expires_ms >= ?1
+                     UNION ALL SELECT workspace, jti FROM revocation
+                 ) AS revoked
+                 WHERE workspace > ?2 OR (workspace = ?2 AND jti > ?3)
+                 ORDER BY workspace, jti LIMIT ?4",
+                &[
+                    ended_before(now).as_ms().into(),
+                    workspace.into(),
+                    jti.into(),
+                    limit_param(limits::REVOKED_PAGE_MAX),
+                ],
+                |row| Ok((row.text(0)?, row.text(1)?)),
+            )?;
+            let is_last = page.len() < limits::REVOKED_PAGE_MAX;
+            revoked.extend(page);
+            if is_last {
+                return Ok(revoked);
+            }
+        }
+    }
+}
+
+/// A token that ended before this is refused for that; any other may still be taken, because clocks
+/// disagree.
+const fn ended_before(now: Timestamp) -> Timestamp {
+    now.plus_ms(-limits::TOKEN_LEEWAY_SECONDS * 1000)
 }
 
 fn token_row(row: &Row<'_>) -> Result<TokenRow> {

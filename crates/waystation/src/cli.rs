@@ -440,7 +440,8 @@ pub(crate) enum TokenCommand {
     },
     /// Revoke a token.
     Revoke {
-        /// Its id, as `token list` shows it.
+        /// Its id, as `token list` shows it; of a token that the hub did not issue, as `audit export`
+        /// does.
         jti: String,
     },
 }

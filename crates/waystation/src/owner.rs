@@ -155,18 +155,9 @@ pub(crate) fn tls(place: &Place, config: &Config) -> Option<Tls> {
 }
 
 impl Opened {
-    /// Tells the verifier which tokens have been revoked.
+    /// Learns which tokens have been revoked.
     pub(crate) async fn load_revocations(&self) -> Result<()> {
-        let now = self.app.hub.now();
-        let revoked: Vec<String> = self
-            .app
-            .hub
-            .store
-            .read(move |tx| tx.revoked_tokens(now))
-            .await
-            .map_err(|error: store::StoreError| error)?;
-        self.app.hub.revocations.load(revoked.iter().map(String::as_str));
-        Ok(())
+        self.app.hub.load_revocations().await.context("cannot read which tokens were revoked")
     }
 
     /// Serves until a signal, a request to stop, a failed disk or, without a listener, an hour of

@@ -14,7 +14,8 @@ use crate::front::Client;
 use crate::server::Peer;
 use crate::{fair, status};
 
-/// Lets a request pass with its verified caller attached, or answers 401.
+/// Lets a request pass with its verified caller attached, or answers 401; 503 while an outside issuer
+/// is away.
 pub(crate) async fn require_caller(
     State(app): State<App>,
     request: Request,
@@ -73,8 +74,11 @@ pub(crate) async fn caller(
             None => Err(unauthorized("this request carries no token")),
         },
         Err(error) => {
-            slow_down(app, client.and_then(|client| client.peer)).await;
-            Err(unauthorized(&error.to_string()))
+            // That nobody could say is no guess.
+            if !error.code().is_retryable() {
+                slow_down(app, client.and_then(|client| client.peer)).await;
+            }
+            Err(Box::new(status::unverified(app, &error)))
         }
     }
 }
@@ -100,5 +104,67 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {
     match value.split_once(' ') {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim())),
         _ => Err("the Authorization header must be: Bearer TOKEN"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use hub::identity::{IdentityConfig, Verifier};
+    use serde_json::json;
+    use testkit::TestHub;
+
+    use super::*;
+    use crate::app::WebSettings;
+
+    /// A hub that trusts an issuer which nobody can reach.
+    async fn app(hub: &TestHub) -> App {
+        let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/keys", nobody.local_addr().unwrap());
+        drop(nobody);
+        let issuer = json!({
+            "issuer": "https://issuer.example/", "jwks_url": url, "algorithm": "RS256",
+            "claims": { "workspace_id": { "value": "acme" }, "role": { "value": "worker" } },
+        });
+        let config = IdentityConfig {
+            issuers: vec![serde_json::from_value(issuer).unwrap()],
+            ..IdentityConfig::default()
+        };
+        let (keys, revocations) = (Arc::clone(&hub.hub.keys), Arc::clone(&hub.hub.revocations));
+        let verifier = Arc::new(Verifier::new(&config, keys, revocations).unwrap());
+        let (hub, catalogue) = (Arc::clone(&hub.hub), Arc::clone(&hub.catalogue));
+        App::new(hub, catalogue, verifier, WebSettings::default())
+    }
+
+    async fn refusal(app: &App, from: IpAddr, token: &str) -> Response {
+        let (client, uri) = (Client::at(Peer(from)), Uri::from_static("/v1/threads"));
+        let value = format!("Bearer {token}").parse().unwrap();
+        let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value)]);
+        *caller(app, Some(&client), &uri, &headers).await.unwrap_err()
+    }
+
+    #[tokio::test]
+    async fn an_issuer_that_is_away_is_no_guess_of_its_callers() {
+        let hub = TestHub::start();
+        let app = app(&hub).await;
+        let (honest, guesser): (IpAddr, IpAddr) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        // {"alg":"RS256","kid":"k1"} and {"iss":"https://issuer.example/"}; nobody can check the rest.
+        let token =
+            "eyJhbGciOiJSUzI1NiIsImtpZCI6ImsxIn0.eyJpc3MiOiJodHRwczovL2lzc3Vlci5leGFtcGxlLyJ9.AAAA";
+        for _ in 0..limits::AUTH_FAILURES_PER_MINUTE {
+            let away = refusal(&app, honest, token).await;
+            assert_eq!(away.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert_eq!(away.headers()[header::RETRY_AFTER], "30");
+            let body = axum::body::to_bytes(away.into_body(), 4_096).await.unwrap();
+            let error: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(error["error"]["code"], "UNAVAILABLE", "{error}");
+            assert_eq!(error["error"]["retryable"], true, "{error}");
+            let wrong = refusal(&app, guesser, "x.y.z").await;
+            assert_eq!(wrong.status(), StatusCode::UNAUTHORIZED);
+        }
+        let now = hub.hub.now();
+        assert!(app.failures.is_used_up(guesser, now) && !app.failures.is_used_up(honest, now));
+        hub.stop().await;
     }
 }

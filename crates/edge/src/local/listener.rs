@@ -13,7 +13,7 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use hub::identity::{LocalEnv, local_caller};
+use hub::identity::{IdentityError, LocalEnv, local_caller};
 use protocol::toolsets::UnknownToolset;
 use protocol::{Caller, Role, Toolsets, limits};
 use serde::{Deserialize, Serialize};
@@ -205,9 +205,12 @@ async fn serve_mcp_client(
     match identify(&app, &greeting).await {
         Ok(caller) => {
             write.write_all(b"{\"ok\":true}\n").await?;
-            let left_ms = caller.exp.ms_since(app.hub.now()).max(0).unsigned_abs();
-            let stop = stop.child_token();
+            let now = app.hub.now();
             // A token opens the door no longer than it lives; its owner comes again with a fresh one.
+            // Whoever has none yet stays for as long as the old one is taken.
+            let end = if caller.exp > now { caller.exp } else { caller.ends_at() };
+            let left_ms = end.ms_since(now).max(0).unsigned_abs();
+            let stop = stop.child_token();
             let expiry = async {
                 if greeting.token.is_some() {
                     tokio::time::sleep(Duration::from_millis(left_ms)).await;
@@ -220,8 +223,8 @@ async fn serve_mcp_client(
                 never = expiry => match never {},
             }
         }
-        Err(reason) => {
-            let refusal = serde_json::json!({ "ok": false, "reason": reason });
+        Err(error) => {
+            let refusal = serde_json::json!({ "ok": false, "reason": error.to_string() });
             write.write_all(format!("{refusal}\n").as_bytes()).await
         }
     }
@@ -236,13 +239,23 @@ fn process_of(stream: &UnixStream) -> Option<LocalProcess> {
     stream.peer_cred().ok()?.pid().map(LocalProcess)
 }
 
+/// Why there is no caller behind a greeting.
+#[derive(Debug, thiserror::Error)]
+pub enum GreetingError {
+    /// Nobody knows who it is.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// It asks for tools that there are none of.
+    #[error(transparent)]
+    Toolset(#[from] UnknownToolset),
+}
+
 /// The caller behind a greeting, or the reason why there is none.
-pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, String> {
+pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, GreetingError> {
     let now = app.hub.now();
-    let toolsets = greeting.toolsets.as_deref().map(str::parse).transpose();
-    let toolsets: Option<Toolsets> = toolsets.map_err(|error: UnknownToolset| error.to_string())?;
+    let toolsets: Option<Toolsets> = greeting.toolsets.as_deref().map(str::parse).transpose()?;
     if let Some(token) = &greeting.token {
-        let verified = app.verifier.verify(token, now).await.map_err(|error| error.to_string())?;
+        let verified = app.verifier.verify(token, now).await?;
         return Ok(match toolsets {
             None => verified,
             shown => Arc::new(Caller { toolsets: shown, ..(*verified).clone() }),
@@ -255,7 +268,7 @@ pub async fn identify(app: &App, greeting: &Greeting) -> Result<Arc<Caller>, Str
         session: greeting.session.clone(),
         role: greeting.role.clone(),
     };
-    let mut caller = local_caller(&env, &session, now).map_err(|error| error.to_string())?;
+    let mut caller = local_caller(&env, &session, now)?;
     caller.toolsets = toolsets;
     if greeting.operator {
         caller.role = Role::Operator;
@@ -290,6 +303,7 @@ async fn greet(State(app): State<App>, mut request: Request, next: Next) -> Resp
             request.extensions_mut().insert(caller);
             next.run(request).await
         }
-        Err(reason) => status::unauthorized(&app, &reason),
+        Err(GreetingError::Identity(error)) => status::unverified(&app, &error),
+        Err(error) => status::unauthorized(&app, &error.to_string()),
     }
 }

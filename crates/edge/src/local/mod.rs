@@ -10,7 +10,7 @@ mod routes;
 pub use bridge::{Bridge, Connect, Connection};
 pub use client::{Called, Client, ClientError};
 pub(crate) use listener::greeted;
-pub use listener::{Greeting, Sockets, identify, serve};
+pub use listener::{Greeting, GreetingError, Sockets, identify, serve};
 pub use relay::{Relayed, Upstream, relay};
 pub use routes::{Owner, OwnerInfo};
 pub(crate) use routes::{call, routes};

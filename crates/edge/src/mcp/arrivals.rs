@@ -53,16 +53,19 @@ impl FollowedChats {
         let mut pace = Pace::default();
         let uri = (!self.is_pattern).then_some(self.uri);
         loop {
-            // Asked to the end, because what it has begun to read must not be forgotten.
-            let next = self.followed.next();
-            tokio::pin!(next);
-            let arrived = loop {
-                let due = pace.next_due();
-                tokio::select! {
-                    arrived = &mut next => break arrived,
-                    () = until(due) => {
-                        if !tell(&sink, uri.as_deref(), pace.due(Instant::now())).await {
-                            return;
+            let arrived = {
+                // Asked to the end, because what it has begun to read must not be forgotten.
+                let next = self.followed.next();
+                tokio::pin!(next);
+                loop {
+                    let due = pace.next_due();
+                    tokio::select! {
+                        biased;
+                        arrived = &mut next => break arrived,
+                        () = until(due) => {
+                            if !tell(&sink, uri.as_deref(), pace.due(Instant::now())).await {
+                                return;
+                            }
                         }
                     }
                 }
@@ -73,7 +76,7 @@ impl FollowedChats {
                 .into_iter()
                 .filter_map(|arrival| pace.admit(arrival, now))
                 .collect();
-            if is_over {
+            if is_over && self.followed.is_allowed() {
                 ready.extend(pace.rest());
             }
             if !tell(&sink, uri.as_deref(), ready).await || is_over {

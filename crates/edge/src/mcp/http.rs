@@ -8,10 +8,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::StreamExt;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, BodyStream, Full, Limited, StreamBody};
+use hub::Hub;
 use protocol::{Caller, limits as common};
 use rmcp::ServerHandler;
 use rmcp::model::ErrorCode;
@@ -139,7 +141,8 @@ struct Inner<H> {
     hub: Option<Server>,
 }
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+type Body = BoxBody<Bytes, Infallible>;
+type Answer = Response<Body>;
 
 impl<H> Clone for HttpService<H> {
     fn clone(&self) -> Self {
@@ -230,14 +233,28 @@ impl<H: ServerHandler> Inner<H> {
 
     async fn answer_without_body(&self, parts: http::request::Parts) -> Answer {
         let ends_session = parts.method == Method::DELETE;
+        let caller = parts.extensions.get::<Arc<Caller>>().cloned();
         let request = Request::from_parts(parts, Full::<Bytes>::default());
         let mut answer = self.rmcp.handle(request).await;
         if ends_session && answer.status() == StatusCode::ACCEPTED {
             // The session is over, not about to be; some clients complain about the latter.
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
-        answer
+        match (&self.hub, caller) {
+            (Some(server), Some(caller)) => {
+                let hub = Arc::clone(&server.shared.app.hub);
+                answer.map(|events| until_revoked(events, hub, caller))
+            }
+            _ => answer,
+        }
     }
+}
+
+/// A stream that ends, at the latest, when the token it was asked for with is revoked.
+fn until_revoked(events: Body, hub: Arc<Hub>, caller: Arc<Caller>) -> Body {
+    let revoked = async move { hub.revocations.revoked(&caller).await };
+    let events = BodyStream::new(events).take_until(Box::pin(revoked));
+    BodyExt::boxed(StreamBody::new(events))
 }
 
 /// Who accepts anything accepts both of the types that the protocol asks a client to accept.

@@ -111,7 +111,11 @@ impl Server {
         Self { shared: Arc::clone(&self.shared), subscriptions: Subscriptions::default() }
     }
 
-    fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Caller>, ErrorData> {
+    /// Who asks.
+    pub(super) fn caller(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Arc<Caller>, ErrorData> {
         match &self.shared.who {
             Who::Fixed(caller) => Ok(Arc::clone(caller)),
             Who::Request => context

@@ -143,12 +143,13 @@ pub(super) async fn listen(server: &Server, context: SubscriptionContext) -> Res
     for chats in followed_chats {
         told.push(Box::pin(chats.pass_on(sink.clone())));
     }
-    let stopping = &server.shared.app.hub.stopping;
     if told.is_empty() {
+        let (hub, caller) = (&server.shared.app.hub, server.caller(request)?);
         // The client listens to nothing we have; hold the line all the same.
         tokio::select! {
             () = context.cancelled() => {}
-            () = stopping.cancelled() => {}
+            () = hub.stopping.cancelled() => {}
+            () = hub.revocations.revoked(&caller) => {}
         }
         return Ok(());
     }

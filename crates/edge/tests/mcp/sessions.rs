@@ -56,6 +56,18 @@ async fn open_streams_end_when_the_hub_stops() {
 }
 
 #[tokio::test]
+async fn open_streams_end_when_the_token_is_revoked() {
+    let hub = TestHub::start();
+    let service = http_service(app(&hub), &HttpSettings::default());
+    let id = begin(&service).await;
+    let events = send(&service, Method::GET, &id, json!(null)).await.into_body();
+    let ada = caller("ada", Role::Worker);
+    hub.hub.revocations.revoke("another", &ada.jti);
+    hub.hub.revocations.revoke(&ada.workspace_id, &ada.jti);
+    crate::edge::soon(events.collect()).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_caller_has_so_many_sessions_and_no_more() {
     let hub = TestHub::start();
     let service = http_service(app(&hub), &HttpSettings::default());

@@ -147,6 +147,33 @@ async fn the_newer_era_works_without_a_greeting() {
 }
 
 #[tokio::test]
+async fn a_revoked_token_does_nothing_more_on_the_stream_it_began() {
+    let mut client = Client::start();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let ada = caller("ada", Role::Worker);
+    let thread = client.hub.ok(&ada, "create_thread", json!({ "title": "Release" })).await;
+    let uri = format!("threads://{}", thread["thread_id"].as_str().unwrap());
+    let params = json!({ "notifications": { "resourceSubscriptions": [uri] }, "_meta": meta });
+    client.ask(2, "subscriptions/listen", params).await;
+    assert_eq!(client.read().await["params"]["uri"], uri, "the client is told to look");
+    let nothing = json!({ "notifications": {}, "_meta": meta });
+    let acknowledged = client.ask(3, "subscriptions/listen", nothing).await;
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    client.hub.hub.revocations.revoke(&ada.workspace_id, &ada.jti);
+    let mut ended = vec![client.read().await["id"].clone(), client.read().await["id"].clone()];
+    ended.sort_by_key(Value::as_i64);
+    assert_eq!(ended, [json!(2), json!(3)], "what it listened to is over");
+    let params = json!({ "name": "list_threads", "arguments": {}, "_meta": meta });
+    let refused = client.ask(4, "tools/call", params).await;
+    let error = &refused["result"]["structuredContent"]["error"];
+    assert_eq!(error["code"], "UNAUTHORIZED", "{refused}");
+    client.end().await.unwrap();
+}
+
+#[tokio::test]
 async fn chats_that_cannot_be_followed_are_not_acknowledged() {
     let mut client = Client::start_as("ada;allow=*/*");
     let meta = json!({

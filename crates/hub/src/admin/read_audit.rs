@@ -42,6 +42,9 @@ pub(super) struct AuditLine {
     role: String,
     /// From which session.
     session_id: String,
+    /// By which token, for `revoke_token`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    jti: String,
     /// Which operation.
     operation: String,
     /// On what.
@@ -75,6 +78,7 @@ impl Operation for ReadAudit {
             agent_id: row.actor,
             role: row.role,
             session_id: row.session,
+            jti: row.jti,
             operation: row.action,
             object: row.object,
             outcome: row.outcome,

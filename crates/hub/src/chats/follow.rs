@@ -96,17 +96,23 @@ impl ChatFollow {
         self.hub.store.read(move |tx| interest.after(tx, from, end)).await
     }
 
+    /// Whether the caller's token is still good.
+    pub fn is_allowed(&self) -> bool {
+        self.hub.revocations.require_good(&self.caller, self.hub.now()).is_ok()
+    }
+
     /// Waits for what arrives, in the order of arrival within each chat. `None` when there is nothing
-    /// more to be told: the caller's token ended, or the hub stops.
+    /// more to be told: the caller's token ended or was revoked, or the hub stops.
     pub async fn next(&mut self) -> Option<Vec<Arrival>> {
         loop {
             if !self.has_more {
                 tokio::select! {
                     () = self.watch.changed() => {}
                     () = self.hub.stopping.cancelled() => return None,
+                    () = self.hub.revocations.revoked(&self.caller) => return None,
                 }
             }
-            if self.caller.exp <= self.hub.now() {
+            if !self.is_allowed() {
                 return None;
             }
             let (interest, position) = (Arc::clone(&self.interest), self.position);

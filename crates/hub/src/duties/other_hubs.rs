@@ -35,7 +35,7 @@ pub(crate) async fn run(
         let now = clock.now();
         match store.read(move |tx| look(tx, seen, now)).await {
             Ok(news) => {
-                revocations.load(news.revoked.iter().map(String::as_str));
+                revocations.load(news.revoked.iter().map(|(of, jti)| (of.as_str(), jti.as_str())));
                 match seen {
                     // What was committed before the first look is not known: everyone looks once.
                     None => live.announce_everyone(),
@@ -59,7 +59,8 @@ type Newest = (i64, i64);
 struct News {
     newest: Newest,
     threads: Vec<i64>,
-    revoked: Vec<String>,
+    /// Workspaces and ids.
+    revoked: Vec<(String, String)>,
 }
 
 fn look(tx: &mut Tx<'_>, seen: Option<Newest>, now: Timestamp) -> Result<News, StoreError> {

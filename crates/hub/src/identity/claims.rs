@@ -11,8 +11,6 @@ use super::error::IdentityError;
 const SECONDS_MAX: i64 = 253_402_300_799;
 /// When an identity without an end of its own ends.
 pub(super) const NEVER: Timestamp = Timestamp::from_ms(SECONDS_MAX * 1000);
-/// The length of a token's id.
-const TOKEN_ID_CHARS_MAX: usize = 200;
 
 /// The claims of a token whose signature has been checked.
 #[derive(Clone, Copy)]
@@ -53,7 +51,7 @@ impl<'a> Claims<'a> {
     /// The token's own id.
     pub(super) fn token_id(self) -> Result<String, IdentityError> {
         let text = self.text("jti")?;
-        validate::line(text, TOKEN_ID_CHARS_MAX)
+        validate::line(text, limits::TOKEN_ID_CHARS_MAX)
             .map_err(|why| IdentityError::malformed("jti", why.to_string()))?;
         Ok(text.to_owned())
     }

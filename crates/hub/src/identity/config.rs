@@ -43,7 +43,8 @@ impl Default for IdentityConfig {
     }
 }
 
-/// A token that stands in the configuration. It has no end; remove it to take it back.
+/// A token that stands in the configuration. It has no end; revoke it by its id, or remove it and start
+/// the hub again, to take it back.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticToken {
@@ -54,6 +55,10 @@ pub struct StaticToken {
     /// The token itself, of at least 8 characters; take a long random one.
     #[serde(default)]
     pub token: Option<Secret<String>>,
+    /// The id by which it stands in the audit trail and is revoked. Unless set, it is made of workspace,
+    /// agent and role. What was revoked stays so: a new token in its place needs another id.
+    #[serde(default)]
+    pub id: Option<String>,
     /// The agent that holds it.
     pub agent_id: String,
     /// The workspace of that agent.

@@ -38,6 +38,12 @@ pub enum IdentityError {
     /// The key id is in no key set.
     #[error("the token was signed with a key that is not known or no longer valid; get a new one")]
     KeyUnknown,
+    /// The key id is none of the hub's own.
+    #[error(
+        "this hub lacks the key that signed the token: get a new one here, or give all hubs on one \
+         database the same keys/token-*.pk8"
+    )]
+    HubKeyUnknown,
     /// The signature does not fit.
     #[error("the token's signature does not fit; copy the whole token, or ask for a new one")]
     SignatureInvalid,
@@ -93,7 +99,7 @@ pub enum IdentityError {
          certificate's agent, or none"
     )]
     CertificateDisagrees,
-    /// The issuer's keys could never be fetched, so nothing of it can be checked.
+    /// The issuer's keys could not be fetched, so nothing of it can be checked.
     #[error("the keys of the token's issuer cannot be fetched now; try again in a minute")]
     IssuerKeysUnavailable(#[source] Arc<JwksError>),
     /// A local process asks for more than a local process gets.
@@ -161,10 +167,12 @@ pub enum IdentityError {
 }
 
 impl IdentityError {
-    /// The public code: `UNAUTHORIZED` for everything that verifying a token can meet.
+    /// The public code: `UNAUTHORIZED` for everything that verifying a token can meet, unless nobody
+    /// could say.
     pub const fn code(&self) -> ErrorCode {
         match self {
             Self::LifeOutOfRange => ErrorCode::ValidationError,
+            Self::IssuerKeysUnavailable(_) => ErrorCode::Unavailable,
             Self::Config { .. }
             | Self::Http(_)
             | Self::KeysOpenToOthers { .. }

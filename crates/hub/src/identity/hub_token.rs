@@ -24,7 +24,8 @@ pub(super) fn caller(
     if jws.kind() != Some(TYPE) {
         return Err(IdentityError::TypeNotAllowed);
     }
-    let key_id = jws.require_key_id(KEY_ID_CHARS_MAX, "_-")?;
+    let is_ours = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    let key_id = jws.require_key_id(KEY_ID_CHARS_MAX, is_ours)?;
     keys.require_signature(jws, key_id)?;
 
     let claims = Claims::new(jws.claims());

@@ -1,10 +1,10 @@
-//! The keys of an outside issuer: fetched when needed, kept, and good while the issuer is away.
+//! The keys of an outside issuer: fetched when needed, kept, and good for a day while the issuer is away.
 //!
-//! A fetch is one shared future that every waiter drives. So there is never more than one, and a
-//! client that hangs up does not throw away what the others wait for.
+//! A fetch is a task of its own that any number may wait for. So there is never more than one, and it
+//! goes on to its end whether they wait or not: an issuer may be slower than its callers are patient.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use connector_api::toolkit::{Destination, HttpClient, HttpError};
@@ -13,6 +13,7 @@ use futures_util::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
 use protocol::{Timestamp, limits};
 use serde::Deserialize;
+use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
 use super::algorithm::SigningAlgorithm;
@@ -41,14 +42,17 @@ pub enum JwksError {
 }
 
 type KeySet = HashMap<String, Arc<PublicKey>>;
-type Fetch = Shared<BoxFuture<'static, Result<Arc<KeySet>, Arc<JwksError>>>>;
+type Fetched = Result<Arc<KeySet>, Arc<JwksError>>;
+type Fetch = Shared<BoxFuture<'static, Fetched>>;
 
 /// An issuer's keys.
 pub(super) struct Jwks {
     http: HttpClient,
     from: Destination,
     algorithm: SigningAlgorithm,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
+    /// The fetch under way; it ends with us.
+    tasks: Mutex<JoinSet<()>>,
 }
 
 #[derive(Default)]
@@ -56,14 +60,9 @@ struct State {
     keys: Arc<KeySet>,
     fetched_at: Option<Timestamp>,
     attempted_at: Option<Timestamp>,
+    /// Why the last fetch brought nothing.
     failure: Option<Arc<JwksError>>,
-    in_flight: Option<Flight>,
-}
-
-#[derive(Clone)]
-struct Flight {
-    began_at: Timestamp,
-    fetch: Fetch,
+    in_flight: Option<Fetch>,
 }
 
 /// What is known about a key without asking anybody.
@@ -75,7 +74,7 @@ enum Known {
 
 impl Jwks {
     pub(super) fn new(http: HttpClient, from: Destination, algorithm: SigningAlgorithm) -> Self {
-        Self { http, from, algorithm, state: Mutex::default() }
+        Self { http, from, algorithm, state: Arc::default(), tasks: Mutex::default() }
     }
 
     /// The key of this id, fetched if that may help.
@@ -103,65 +102,76 @@ impl Jwks {
     /// Fetches the keys, or joins whoever is doing so; an error when it is too early for another
     /// try or the try failed.
     async fn refresh(&self, now: Timestamp) -> Result<Arc<KeySet>, IdentityError> {
-        let flight = self.board(now)?;
-        let outcome = flight.fetch.await;
-        let mut state = self.state.lock();
-        let is_first_back =
-            state.in_flight.take_if(|other| other.began_at == flight.began_at).is_some();
-        match outcome {
-            Ok(keys) => {
-                if is_first_back {
-                    debug!(host = self.from.host(), keys = keys.len(), "key set fetched");
-                    state.keys = Arc::clone(&keys);
-                    state.fetched_at = Some(flight.began_at);
-                    state.failure = None;
-                }
-                Ok(keys)
-            }
-            Err(why) => {
-                if is_first_back {
-                    warn!(host = self.from.host(), error = %why, "key set not fetched");
-                    state.failure = Some(why);
-                }
-                Err(state.unknown())
-            }
-        }
+        self.board(now)?.await.map_err(IdentityError::IssuerKeysUnavailable)
     }
 
-    fn board(&self, now: Timestamp) -> Result<Flight, IdentityError> {
+    fn board(&self, now: Timestamp) -> Result<Fetch, IdentityError> {
         let mut state = self.state.lock();
-        if let Some(flight) = &state.in_flight {
-            return Ok(flight.clone());
+        if let Some(fetch) = &state.in_flight {
+            return Ok(fetch.clone());
         }
         if is_within(limits::JWKS_REFETCH_MIN, state.attempted_at, now) {
             return Err(state.unknown());
         }
-        let fetch = fetch(self.http.clone(), self.from.clone(), self.algorithm).boxed().shared();
-        let flight = Flight { began_at: now, fetch };
+        let (http, from, algorithm) = (self.http.clone(), self.from.clone(), self.algorithm);
+        let landing = Arc::downgrade(&self.state);
+        let fetch = async move {
+            let fetched = fetch(&http, &from, algorithm).await;
+            land(&landing, from.host(), now, &fetched);
+            fetched
+        };
+        let fetch = fetch.boxed().shared();
         state.attempted_at = Some(now);
-        state.in_flight = Some(flight.clone());
-        Ok(flight)
+        state.in_flight = Some(fetch.clone());
+        let mut tasks = self.tasks.lock();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(fetch.clone().map(drop));
+        Ok(fetch)
+    }
+}
+
+/// Keeps what a fetch has brought, before anybody hears of it.
+fn land(state: &Weak<Mutex<State>>, host: &str, began_at: Timestamp, fetched: &Fetched) {
+    let Some(state) = state.upgrade() else { return };
+    let mut state = state.lock();
+    state.in_flight = None;
+    match fetched {
+        Ok(keys) => {
+            debug!(host, keys = keys.len(), "key set fetched");
+            state.keys = Arc::clone(keys);
+            state.fetched_at = Some(began_at);
+            state.failure = None;
+        }
+        Err(why) => {
+            warn!(host, error = %why, "key set not fetched");
+            state.failure = Some(Arc::clone(why));
+        }
     }
 }
 
 impl State {
     fn known(&self, key_id: &str, now: Timestamp) -> Known {
         match self.keys.get(key_id) {
-            None => Known::No,
             Some(key) if is_within(limits::JWKS_FRESH, self.fetched_at, now) => {
                 Known::Fresh(Arc::clone(key))
             }
-            Some(key) => Known::Stale(Arc::clone(key)),
+            Some(key) if self.is_usable(now) => Known::Stale(Arc::clone(key)),
+            _ => Known::No,
         }
     }
 
-    /// Why a key is not known: the issuer has none of that id, or could never be asked.
+    /// Whether keys that are no longer fresh may be used while the issuer is away. A clock that was set
+    /// back makes them no older.
+    fn is_usable(&self, now: Timestamp) -> bool {
+        let most_ms = i64::try_from(limits::JWKS_STALE_MAX.as_millis()).unwrap_or(i64::MAX);
+        self.fetched_at.is_some_and(|then| (-most_ms..most_ms).contains(&now.ms_since(then)))
+    }
+
+    /// Why a key is not known: the issuer has none of that id, or could not be asked when it last was.
     fn unknown(&self) -> IdentityError {
         match &self.failure {
-            Some(why) if self.keys.is_empty() => {
-                IdentityError::IssuerKeysUnavailable(Arc::clone(why))
-            }
-            _ => IdentityError::KeyUnknown,
+            Some(why) => IdentityError::IssuerKeysUnavailable(Arc::clone(why)),
+            None => IdentityError::KeyUnknown,
         }
     }
 }
@@ -173,12 +183,8 @@ fn is_within(span: Duration, then: Option<Timestamp>, now: Timestamp) -> bool {
     then.is_some_and(|then| (0..span_ms).contains(&now.ms_since(then)))
 }
 
-async fn fetch(
-    http: HttpClient,
-    from: Destination,
-    algorithm: SigningAlgorithm,
-) -> Result<Arc<KeySet>, Arc<JwksError>> {
-    let document = http.get(&from, limits::JWKS_BYTES_MAX).await.map_err(JwksError::from)?;
+async fn fetch(http: &HttpClient, from: &Destination, algorithm: SigningAlgorithm) -> Fetched {
+    let document = http.get(from, limits::JWKS_BYTES_MAX).await.map_err(JwksError::from)?;
     Ok(Arc::new(parse(&document, algorithm)?))
 }
 

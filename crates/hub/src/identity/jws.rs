@@ -71,13 +71,12 @@ impl<'a> Jws<'a> {
         Err(IdentityError::AlgorithmNotAllowed)
     }
 
-    /// The `kid`, if it has at most so many characters, all of them letters, digits or `extra`.
+    /// The `kid`, if it has at most so many characters, all of them allowed.
     pub(super) fn require_key_id(
         &self,
         chars_max: usize,
-        extra: &str,
+        allowed: impl Fn(char) -> bool,
     ) -> Result<&str, IdentityError> {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || extra.contains(c);
         match self.key_id.as_deref() {
             Some(id) if !id.is_empty() && id.len() <= chars_max && id.chars().all(allowed) => {
                 Ok(id)

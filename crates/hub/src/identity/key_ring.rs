@@ -107,7 +107,7 @@ impl KeyRing {
         key_id: &str,
     ) -> Result<(), IdentityError> {
         let keys = self.keys.read();
-        let key = keys.by_id.get(key_id).ok_or(IdentityError::KeyUnknown)?;
+        let key = keys.by_id.get(key_id).ok_or(IdentityError::HubKeyUnknown)?;
         jws.require_signature(&key.public)
     }
 }

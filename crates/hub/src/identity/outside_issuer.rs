@@ -19,8 +19,6 @@ use super::jws::Jws;
 /// Types that mean an access token; many issuers write plain `JWT` or nothing.
 const TYPES: [&str; 3] = ["at+jwt", "application/at+jwt", "JWT"];
 const KEY_ID_CHARS_MAX: usize = 128;
-/// What issuers put into key ids beside letters and digits: base64 and thumbprints.
-const KEY_ID_EXTRA: &str = "_-.=+:";
 
 /// An issuer that the configuration trusts.
 pub(super) struct OutsideIssuer {
@@ -90,7 +88,9 @@ impl OutsideIssuer {
         if !jws.kind().is_none_or(is_access_token) {
             return Err(IdentityError::TypeNotAllowed);
         }
-        let key_id = jws.require_key_id(KEY_ID_CHARS_MAX, KEY_ID_EXTRA)?;
+        // Issuers put base64, thumbprints and addresses into it. It is compared with those of the
+        // issuer's keys, and names nothing else.
+        let key_id = jws.require_key_id(KEY_ID_CHARS_MAX, |c| c.is_ascii_graphic())?;
         let key = self.keys.key(key_id, now).await?;
         jws.require_signature(&key)?;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use protocol::chat::ChatGrant;
+use protocol::id::TokenId;
 use protocol::{Caller, Timestamp, validate};
 use ring::digest::{Context, Digest, SHA256, digest};
 use subtle::ConstantTimeEq;
@@ -78,7 +79,7 @@ fn caller(setting: &StaticToken, path: &str) -> Result<Arc<Caller>, IdentityErro
         validate::name(name)
             .map_err(|why| IdentityError::config(format!("{path}.{field}"), why.to_string()))?;
     }
-    let jti = token_id(setting);
+    let jti = token_id(setting, path)?;
     Ok(Arc::new(Caller {
         agent_id: setting.agent_id.clone(),
         workspace_id: setting.workspace_id.clone(),
@@ -93,9 +94,19 @@ fn caller(setting: &StaticToken, path: &str) -> Result<Arc<Caller>, IdentityErro
     }))
 }
 
-/// An id made of whom the token is for. It stands in the audit trail, so nothing of the secret,
-/// which may be short enough to guess, goes into it.
-fn token_id(setting: &StaticToken) -> String {
+/// The id that was chosen, or one made of whom the token is for. It stands in the audit trail, so nothing
+/// of the secret, which may be short enough to guess, goes into it.
+fn token_id(setting: &StaticToken, path: &str) -> Result<String, IdentityError> {
+    if let Some(id) = &setting.id {
+        let wrong = |problem: String| Err(IdentityError::config(format!("{path}.id"), problem));
+        return match validate::name(id) {
+            Err(why) => wrong(why.to_string()),
+            Ok(()) if id.starts_with(TokenId::PREFIX) => {
+                wrong(format!("must not begin with {}, as the hub's own do", TokenId::PREFIX))
+            }
+            Ok(()) => Ok(id.clone()),
+        };
+    }
     let mut context = Context::new(&SHA256);
     for part in [setting.workspace_id.as_str(), &setting.agent_id, setting.role.name()] {
         context.update(part.as_bytes());
@@ -103,7 +114,7 @@ fn token_id(setting: &StaticToken) -> String {
     }
     let hash: Digest = context.finish();
     let short = hash.as_ref().get(..12).unwrap_or_default();
-    format!("static-{}", URL_SAFE_NO_PAD.encode(short))
+    Ok(format!("static-{}", URL_SAFE_NO_PAD.encode(short)))
 }
 
 #[cfg(test)]
@@ -141,8 +152,22 @@ mod tests {
     }
 
     #[test]
+    fn a_static_token_has_the_id_it_was_given() {
+        let id = |more: &str| {
+            let setting = setting(&format!(r#""token":"0123456789abcdef"{more}"#));
+            let tokens = StaticTokens::new(&[setting]).unwrap();
+            tokens.find("0123456789abcdef").unwrap().jti.clone()
+        };
+        assert_eq!(id(r#","id":"ci-2""#), "ci-2");
+        assert!(id("").starts_with("static-"));
+        assert_eq!(id(""), id(r#","id":null"#));
+    }
+
+    #[test]
     fn a_wrong_setting_names_its_field() {
         for (secret, field) in [
+            (r#""token":"0123456789abcdef","id":"a b""#, "static_tokens[0].id`"),
+            (r#""token":"0123456789abcdef","id":"jti_1""#, "static_tokens[0].id`"),
             (r#""token":"short""#, "static_tokens[0].token`"),
             (r#""token_sha256":"abc""#, "static_tokens[0].token_sha256`"),
             (r#""token_sha256":null"#, "either token_sha256 or token"),

@@ -131,7 +131,7 @@ impl Verifier {
     }
 
     fn unless_revoked(&self, caller: Arc<Caller>) -> Result<Arc<Caller>, IdentityError> {
-        if self.revocations.has(&caller.jti) {
+        if self.revocations.has(&caller) {
             return Err(IdentityError::Revoked);
         }
         Ok(caller)

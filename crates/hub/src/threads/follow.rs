@@ -32,16 +32,17 @@ pub async fn follow(call: &Call, thread_id: &str) -> Result<Follow> {
 
 impl Follow {
     /// Waits until something happened since the last call. `false` when there is nothing more to be
-    /// told: the caller left the thread, its token ended, or the hub stops.
+    /// told: the caller left the thread, its token ended or was revoked, or the hub stops.
     pub async fn changed(&self) -> bool {
         tokio::select! {
             () = self.watch.changed() => self.may_read().await,
             () = self.hub.stopping.cancelled() => false,
+            () = self.hub.revocations.revoked(&self.caller) => false,
         }
     }
 
     async fn may_read(&self) -> bool {
-        if self.caller.exp <= self.hub.now() {
+        if self.hub.revocations.require_good(&self.caller, self.hub.now()).is_err() {
             return false;
         }
         let (caller, thread) = (Arc::clone(&self.caller), self.thread);

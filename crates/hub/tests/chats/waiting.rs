@@ -16,6 +16,7 @@ crate::on_both! {
     a_change_is_told_too
     a_wait_says_what_it_does_not_tell
     a_source_that_only_holds_imports_cannot_be_followed
+    chats_are_let_go_when_the_token_is_revoked
 }
 
 fn told(answer: &Value) -> Vec<&str> {
@@ -163,6 +164,23 @@ async fn a_source_that_only_holds_imports_cannot_be_followed(on: On) {
     add(&hub, "telegram", json!({ "messages": [message("1", 9, 9, "Antti", "news")] })).await;
     let arrived = follow.next().await.unwrap();
     assert_eq!((arrived[0].uri.as_str(), arrived[0].messages.len()), ("messages://telegram/1", 1));
+    hub.stop().await;
+}
+
+async fn chats_are_let_go_when_the_token_is_revoked(on: On) {
+    let hub = archive(on).await;
+    let by = Arc::new(protocol::Caller { jti: "another".to_owned(), ..(*operator()).clone() });
+    let call = hub.hub.call(Arc::clone(&by), None, CancellationToken::new());
+    let uri: MessagesUri = "messages://*/*".parse().unwrap();
+    let mut follow = waystation_hub::chats::follow(&call, &uri).await.unwrap();
+    assert!(follow.is_allowed());
+    let revoke = async { hub.hub.revocations.revoke(&by.workspace_id, &by.jti) };
+    let let_go = async { tokio::join!(follow.next(), revoke) };
+    let (told, ()) =
+        tokio::time::timeout(std::time::Duration::from_secs(20), let_go).await.expect("it ends");
+    assert!(told.is_none() && !follow.is_allowed());
+    add(&hub, "telegram", json!({ "messages": [message("1", 9, 9, "Antti", "news")] })).await;
+    assert!(follow.next().await.is_none());
     hub.stop().await;
 }
 

@@ -74,7 +74,9 @@ impl World {
     ) -> Result<Arc<Caller>, IdentityError> {
         let result = self.verifier.verify(token, now).await;
         if let Err(error) = &result {
-            assert_eq!(error.code().name(), "UNAUTHORIZED");
+            let is_away = matches!(error, IdentityError::IssuerKeysUnavailable(_));
+            let code = if is_away { "UNAVAILABLE" } else { "UNAUTHORIZED" };
+            assert_eq!((error.code().name(), error.code().is_retryable()), (code, is_away));
             assert!(error.to_string().len() < 200, "an error is a sentence: {error}");
         }
         result

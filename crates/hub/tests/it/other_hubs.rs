@@ -1,6 +1,8 @@
 //! Two hubs on one PostgreSQL.
 
-use protocol::Role;
+use std::sync::Arc;
+
+use protocol::{Caller, Role};
 use serde_json::json;
 use testkit::{On, TestHub, caller, generous};
 
@@ -53,6 +55,27 @@ async fn a_wake_of_one_hub_goes_to_a_host_of_another_and_to_one_alone() {
             assert_eq!(hub.ok(&owner, "claim_wakes", look.clone()).await["wakes"], json!([]));
         }
     }
+    there.stop().await;
+    here.stop().await;
+}
+
+#[tokio::test]
+async fn what_one_hub_revokes_is_refused_by_another() {
+    let here = TestHub::with(On::Postgres, generous());
+    let there = here.beside();
+    let (alice, owner) = (caller("alice", Role::Worker), caller("owner", Role::Operator));
+    let thread = here.ok(&alice, "create_thread", json!({ "title": "t" })).await;
+    let issued = here.ok(&owner, "issue_token", json!({ "agent_id": "alice" })).await;
+    for jti in [issued["jti"].as_str().unwrap(), "of-another-issuer"] {
+        let alice = Arc::new(Caller { jti: jti.to_owned(), ..(*alice).clone() });
+        let wait = json!({ "thread_id": thread["thread_id"], "timeout_ms": 50_000 });
+        let revoke = there.ok(&owner, "revoke_token", json!({ "jti": jti }));
+        let refused = async { tokio::join!(here.code(&alice, "wait_for_messages", wait), revoke) };
+        let soon = tokio::time::timeout(std::time::Duration::from_secs(20), refused).await;
+        assert_eq!(soon.expect("the wait ends").0, "UNAUTHORIZED", "{jti}");
+        assert_eq!(here.code(&alice, "list_threads", json!({})).await, "UNAUTHORIZED", "{jti}");
+    }
+    here.ok(&alice, "list_threads", json!({})).await;
     there.stop().await;
     here.stop().await;
 }

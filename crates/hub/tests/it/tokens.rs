@@ -81,10 +81,13 @@ async fn a_token_is_revoked_once_and_stays_so(on: On) {
     let listed = hub.ok(&operator(), "list_tokens", json!({ "all": true })).await;
     assert_eq!(listed["tokens"][0]["state"], "revoked");
     assert_eq!(listed["tokens"][0]["revoked_at"], revoked["revoked_at"]);
-    for wrong in ["jti_01JXYZ", "", "a\u{0}b", "' OR '1'='1"] {
+    for wrong in ["jti_01JXYZ", "jti_", "jti_' OR '1'='1"] {
         let error = refusal(&hub, &operator(), "revoke_token", json!({ "jti": wrong })).await;
         assert_eq!(error.code.name(), "NOT_FOUND", "{wrong:?}");
     }
+    let long = "x".repeat(201);
+    let cases = ["", " ", "a\u{0}b", "a\nb", &long].map(|wrong| ("jti", json!({ "jti": wrong })));
+    assert_invalid(&hub, &operator(), "revoke_token", &cases).await;
     hub.stop().await;
 }
 

@@ -34,10 +34,21 @@ async fn a_tool_does_only_what_its_asker_may_do() {
 #[tokio::test]
 async fn a_revoked_token_runs_nothing() {
     let world = World::new(On::Sqlite, Service::that_answers([])).await;
-    world.hub.hub.revocations.revoke(&ada().jti);
-    let id = world.ask("SummarizeIssue", args()).await;
+    let by = Arc::new(Caller { jti: "taken-back".to_owned(), ..(*ada()).clone() });
+    world.hub.hub.revocations.revoke(&by.workspace_id, &by.jti);
+    let id = world.ask_as(&by, "SummarizeIssue", args(), json!({})).await.unwrap();
     assert_eq!(error_code(&world.until(id, "failed").await), "UNAUTHORIZED");
     assert_eq!(world.service.asked(), 0);
+}
+
+#[tokio::test]
+async fn what_was_asked_for_in_time_is_done_after_the_token_has_ended() {
+    let world = World::new(On::Sqlite, Service::that_answers([])).await;
+    let over = world.hub.hub.now().plus_ms(-3_600_000);
+    let late = Arc::new(Caller { exp: over, ..(*ada()).clone() });
+    let post = json!({ "thread_id": world.thread, "body": "late" });
+    let id = world.ask_as(&late, "post_message", post, json!({})).await.unwrap();
+    world.until(id, "done").await;
 }
 
 #[tokio::test]

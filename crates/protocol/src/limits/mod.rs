@@ -157,6 +157,12 @@ pub const TOKEN_TTL_SECONDS_MAX: i64 = 366 * 24 * 3600;
 pub const TOKEN_LEEWAY_SECONDS: i64 = 30;
 /// A token's length.
 pub const TOKEN_BYTES_MAX: usize = 8 * 1024;
+/// A token's id.
+pub const TOKEN_ID_CHARS_MAX: usize = 200;
+/// Tokens that the hub did not issue and that are revoked in one workspace, one by one.
+pub const REVOKED_BY_ID_MAX: i64 = 10_000;
+/// Revoked tokens that are read at once.
+pub const REVOKED_PAGE_MAX: usize = 1_000;
 /// Verified tokens that are remembered.
 pub const TOKEN_CACHE_MAX: usize = 10_000;
 /// A key set of an outside issuer.
@@ -165,6 +171,8 @@ pub const JWKS_BYTES_MAX: usize = 256 * 1024;
 pub const JWKS_KEYS_MAX: usize = 64;
 /// How long a fetched key set is trusted.
 pub const JWKS_FRESH: Duration = Duration::from_mins(10);
+/// How long a key set is used after its last fetch while its issuer cannot be reached.
+pub const JWKS_STALE_MAX: Duration = Duration::from_hours(24);
 /// How often an unknown key id may cause a fetch.
 pub const JWKS_REFETCH_MIN: Duration = Duration::from_secs(30);
 /// An outgoing request of the hub itself.

@@ -94,7 +94,7 @@ async fn embedded(place: &Place, greeting: &Greeting) -> Result<()> {
     opened.load_revocations().await?;
     let mut greeting = greeting.clone();
     greeting.workspace.get_or_insert(config.workspace);
-    let caller = edge::local::identify(&opened.app, &greeting).await.map_err(anyhow::Error::msg)?;
+    let caller = edge::local::identify(&opened.app, &greeting).await?;
     let stop = CancellationToken::new();
     let app = opened.app.mcp();
     let input = BufReader::new(tokio::io::stdin());

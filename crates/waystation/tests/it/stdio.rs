@@ -177,6 +177,24 @@ fn an_embedded_hub_needs_the_folder_for_itself() {
 }
 
 #[test]
+fn a_revoked_token_is_refused_on_the_connection_it_began() {
+    let home = Home::new();
+    let args = ["token", "issue", "--agent", "codex", "--json"];
+    let issued = home.run(&args).json();
+    let mut command = home.command(&["mcp"]);
+    command.env("WAYSTATION_TOKEN", issued["token"].as_str().unwrap());
+    let mut codex = Client::start(command);
+    let thread = codex.tool("create_thread", &json!({ "title": "t" }));
+    home.ok(&["token", "revoke", issued["jti"].as_str().unwrap()]);
+    let post = json!({ "thread_id": thread["thread_id"], "body": "still here" });
+    let answer = codex.ask("tools/call", &json!({ "name": "post_message", "arguments": post }));
+    let refused = &answer["result"];
+    assert_eq!(refused["isError"], json!(true), "{answer}");
+    assert_eq!(refused["structuredContent"]["error"]["code"], "UNAUTHORIZED", "{answer}");
+    assert_eq!(codex.end(), 0);
+}
+
+#[test]
 fn a_bridge_outlives_its_token_as_long_as_the_file_holds_a_fresh_one() {
     let home = Home::new();
     let issue = |session: &str, ttl: &str| {

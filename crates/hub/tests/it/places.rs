@@ -1,0 +1,128 @@
+//! A hundred requests are worked on at one time; others wait for a place, and not for ever.
+
+use std::pin::Pin;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use parking_lot::Mutex;
+use protocol::limits;
+use store::{StoreError, Tx};
+use testkit::TestHub;
+use tokio_util::sync::CancellationToken;
+use waystation_hub::Input;
+
+use crate::world::worker;
+
+type Asked<'a> = Pin<Box<dyn Future<Output = &'static str> + 'a>>;
+
+/// A request that needs the writer; it ends with `ok`, or the code of its refusal.
+fn ask<'a>(hub: &'a TestHub, cancelled: &CancellationToken) -> Asked<'a> {
+    let call = hub.hub.call(worker("author"), None, cancelled.clone());
+    let input = Input::Bytes(br#"{"title":"t"}"#.to_vec());
+    Box::pin(async move {
+        let answer = hub.catalogue.call(call, "create_thread", input).await;
+        answer.map_or_else(|error| error.code().name(), |_| "ok")
+    })
+}
+
+/// Looks at a future once.
+fn glance<T>(future: &mut Pin<Box<dyn Future<Output = T> + '_>>) -> Poll<T> {
+    future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// A writer that does nothing before it is told to go on.
+struct Held<'a> {
+    go_on: mpsc::Sender<()>,
+    work: Pin<Box<dyn Future<Output = Result<(), StoreError>> + 'a>>,
+}
+
+impl<'a> Held<'a> {
+    fn new(hub: &'a TestHub) -> Self {
+        let (go_on, told) = mpsc::channel();
+        let told = Arc::new(Mutex::new(told));
+        let wait = move |_: &mut Tx<'_>| -> Result<(), StoreError> {
+            told.lock().recv().ok();
+            Ok(())
+        };
+        let mut work: Pin<Box<dyn Future<Output = _> + 'a>> = Box::pin(hub.hub.store.write(wait));
+        assert!(glance(&mut work).is_pending());
+        Self { go_on, work }
+    }
+
+    async fn go_on(self) {
+        drop(self.go_on);
+        self.work.await.unwrap();
+    }
+}
+
+/// So many requests that have a place, or wait for one.
+async fn begin(hub: &TestHub, count: usize) -> Vec<Asked<'_>> {
+    let mut begun = Vec::new();
+    for _ in 0..count {
+        let mut asked = ask(hub, &CancellationToken::new());
+        assert!(glance(&mut asked).is_pending());
+        begun.push(asked);
+        tokio::task::yield_now().await;
+    }
+    begun
+}
+
+#[tokio::test]
+async fn a_hundred_are_worked_on_and_nine_hundred_wait_their_turn() {
+    let hub = TestHub::start();
+    let writer = Held::new(&hub);
+    let mut begun = begin(&hub, limits::REQUESTS_IN_FLIGHT_MAX).await;
+    begun.extend(begin(&hub, limits::REQUESTS_WAITING_MAX).await);
+    let one_more = glance(&mut ask(&hub, &CancellationToken::new()));
+    assert_eq!(one_more, Poll::Ready("OVERLOADED"));
+    writer.go_on().await;
+    assert!(join_all(begun).await.iter().all(|outcome| *outcome == "ok"));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn whoever_hangs_up_in_the_queue_leaves_no_trace() {
+    let hub = TestHub::start();
+    let writer = Held::new(&hub);
+    let mut begun = begin(&hub, limits::REQUESTS_IN_FLIGHT_MAX).await;
+    for _ in 0..2 {
+        drop(begin(&hub, limits::REQUESTS_WAITING_MAX).await);
+    }
+    begun.extend(begin(&hub, 1).await);
+    writer.go_on().await;
+    assert!(join_all(begun).await.iter().all(|outcome| *outcome == "ok"));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_request_that_waits_for_a_place_runs_out_of_time() {
+    let hub = TestHub::start();
+    let writer = Held::new(&hub);
+    let begun = begin(&hub, limits::REQUESTS_IN_FLIGHT_MAX).await;
+    // The paused clock jumps ahead whenever everybody waits, so this test does not.
+    tokio::time::pause();
+    let asked = ask(&hub, &CancellationToken::new());
+    let ended = tokio::time::timeout(limits::REQUEST_TIMEOUT * 2, asked).await;
+    assert_eq!(ended, Ok("TIMEOUT"));
+    tokio::time::resume();
+    drop(begun);
+    writer.go_on().await;
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_request_that_waits_for_a_place_can_be_taken_back() {
+    let hub = TestHub::start();
+    let writer = Held::new(&hub);
+    let begun = begin(&hub, limits::REQUESTS_IN_FLIGHT_MAX).await;
+    let cancelled = CancellationToken::new();
+    let mut asked = ask(&hub, &cancelled);
+    assert!(glance(&mut asked).is_pending());
+    cancelled.cancel();
+    assert_eq!(tokio::time::timeout(Duration::from_secs(20), asked).await, Ok("CANCELLED"));
+    drop(begun);
+    writer.go_on().await;
+    hub.stop().await;
+}

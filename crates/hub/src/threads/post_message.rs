@@ -242,10 +242,12 @@ impl Draft {
             thread_row: thread.row,
         };
         self.insert(tx, &thread, &output, reply_to)?;
-        if let (Some(step), Some(kind)) = (step, kind)
-            && kind != Transition::Unchanged
-        {
-            rules::apply_move(tx, &mut thread, step, kind)?;
+        if let (Some(step), Some(kind)) = (step, kind) {
+            if kind == Transition::Unchanged {
+                rules::share_block(tx, &mut thread, step)?;
+            } else {
+                rules::apply_move(tx, &mut thread, step, kind)?;
+            }
         }
         rules::count_turn(tx, &mut thread, (&self.caller, self.at), turns_max)?;
         tx.update_thread(&thread)?;

@@ -1,6 +1,6 @@
 //! What the thread operations share: who may enter, who one is, and how a thread moves.
 
-use protocol::thread::{Dispute, Transition, TransitionRefused};
+use protocol::thread::{Block, Dispute, Transition, TransitionRefused};
 use protocol::{Caller, MessageKind, ThreadId, ThreadStatus, Timestamp, Trust, limits};
 use store::{FoldRow, NewMessage, ThreadAccess, ThreadRow, Tx};
 
@@ -140,6 +140,13 @@ pub(crate) struct Move<'a> {
     pub(crate) at: Timestamp,
 }
 
+impl Move<'_> {
+    /// The reason behind a colon, where there is one.
+    fn because(&self) -> String {
+        if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) }
+    }
+}
+
 /// Whether the caller may move the thread there, and what that amounts to.
 pub(crate) fn check_move(
     tx: &mut Tx<'_>,
@@ -148,17 +155,12 @@ pub(crate) fn check_move(
 ) -> Result<Transition> {
     let ends = matches!(step.to, ThreadStatus::Resolved | ThreadStatus::Closed);
     let dispute = if ends { fold(tx, thread)?.dispute() } else { Dispute::Settled };
-    let kind =
-        thread.status.change_to(step.to, step.by.role, dispute).map_err(
-            |refused| match refused {
-                TransitionRefused::Impossible { from, to } => {
-                    Error::ImpossibleTransition { from, to }
-                }
-                TransitionRefused::NeedsAuthority { .. } => {
-                    Error::InsufficientAuthority(refused.to_string())
-                }
-            },
-        )?;
+    let is_own = thread.blocked_by.as_ref() == Some(&step.by.agent_id);
+    let block = if is_own { Block::Own } else { Block::OfOthers };
+    let kind = thread
+        .status
+        .change_to(step.to, step.by.role, dispute, block)
+        .map_err(|refused| explain(thread, refused))?;
     if kind == Transition::Override && step.reason.trim().is_empty() {
         return Err(Error::invalid_hint(
             "reason",
@@ -167,6 +169,39 @@ pub(crate) fn check_move(
         ));
     }
     Ok(kind)
+}
+
+/// Why a thread may not be moved, and who could.
+fn explain(thread: &ThreadRow, refused: TransitionRefused) -> Error {
+    match refused {
+        TransitionRefused::Impossible { from, to } => Error::ImpossibleTransition { from, to },
+        TransitionRefused::NeedsAuthority { .. } => {
+            Error::InsufficientAuthority(refused.to_string())
+        }
+        TransitionRefused::BlockOfOthers => {
+            Error::BlockOfOthers { blocked_by: thread.blocked_by.clone() }
+        }
+    }
+}
+
+/// Somebody else blocks a thread that is blocked already: the block is nobody's alone any more, and only
+/// authority lifts it. Says so in the thread; the caller writes it back if there was anything to say.
+pub(crate) fn share_block(tx: &mut Tx<'_>, thread: &mut ThreadRow, step: Move<'_>) -> Result<bool> {
+    let both = (thread.status, step.to) == (ThreadStatus::Blocked, ThreadStatus::Blocked);
+    let is_anothers = thread.blocked_by.as_ref().is_some_and(|by| *by != step.by.agent_id);
+    if !both || !is_anothers {
+        return Ok(false);
+    }
+    thread.blocked_by = None;
+    let body = format!("{} blocks this thread too{}", step.by.agent_id, step.because());
+    let metadata = serde_json::json!({
+        "event_type": "block_shared",
+        "reason": step.reason,
+        "by": step.by.agent_id,
+        "role": step.by.role,
+    });
+    say(tx, thread, step.at, &body, &metadata.to_string())?;
+    Ok(true)
 }
 
 /// Moves the thread and says so in it. The caller writes the thread back.
@@ -178,8 +213,9 @@ pub(crate) fn apply_move(
 ) -> Result<()> {
     let from = thread.status;
     thread.status = step.to;
-    let because = if step.reason.is_empty() { String::new() } else { format!(": {}", step.reason) };
-    let body = format!("{} set this thread from {from} to {}{because}", step.by.agent_id, step.to);
+    thread.blocked_by = (step.to == ThreadStatus::Blocked).then(|| step.by.agent_id.clone());
+    let (by, because) = (&step.by.agent_id, step.because());
+    let body = format!("{by} set this thread from {from} to {}{because}", step.to);
     let metadata = serde_json::json!({
         "event_type": "status_changed",
         "from": from,

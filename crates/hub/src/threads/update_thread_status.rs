@@ -11,8 +11,9 @@ use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::wakes::life;
 
-/// Change a thread's status. A worker may not resolve or close a thread that is blocked or has open or
-/// rejected findings; an operator or orchestrator may, with a `reason` that is audited.
+/// Change a thread's status. A worker may not end a thread that is blocked or has open or rejected
+/// findings, nor lift a block of others; an operator or orchestrator may, with a `reason` that is
+/// audited.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateThreadStatus {
@@ -78,6 +79,7 @@ impl Operation for UpdateThreadStatus {
                     thread.paused = None;
                     thread.agent_turns = 0;
                 }
+                let is_shared = rules::share_block(tx, &mut thread, step)?;
                 if kind != Transition::Unchanged {
                     rules::apply_move(tx, &mut thread, step, kind)?;
                 }
@@ -93,7 +95,7 @@ impl Operation for UpdateThreadStatus {
                     thread_row: thread.row,
                     let_sleep,
                 };
-                if kind == Transition::Unchanged && !unpauses {
+                if kind == Transition::Unchanged && !unpauses && !is_shared {
                     return Ok(Change::none(output));
                 }
                 tx.update_thread(&thread)?;

@@ -12,6 +12,8 @@ use crate::world::{
 crate::on_both! {
     a_settled_thread_moves_as_written
     a_disputed_thread_moves_only_with_authority
+    a_block_is_lifted_by_who_made_it_or_with_authority
+    a_block_of_several_is_nobody_s_alone
     escalating_and_resolving_by_event_moves_the_thread
     an_event_that_may_not_move_the_thread_is_refused_whole
     a_move_says_who_made_it_and_why
@@ -45,7 +47,7 @@ async fn a_settled_thread_moves_as_written(on: On) {
         ("active", "blocked", "ok", "ok"),
         ("active", "resolved", "ok", "ok"),
         ("active", "closed", "ok", "ok"),
-        ("blocked", "active", "ok", "ok"),
+        ("blocked", "active", "INSUFFICIENT_AUTHORITY", "ok"),
         ("blocked", "resolved", "INSUFFICIENT_AUTHORITY", "ok"),
         ("blocked", "closed", "INSUFFICIENT_AUTHORITY", "ok"),
         ("resolved", "active", "ok", "ok"),
@@ -100,6 +102,63 @@ async fn a_disputed_thread_moves_only_with_authority(on: On) {
         hub.ok(&worker(by), "post_message", input).await;
     }
     hub.ok(&worker("author"), "update_thread_status", to(&thread, "resolved")).await;
+    hub.stop().await;
+}
+
+async fn a_block_is_lifted_by_who_made_it_or_with_authority(on: On) {
+    let hub = TestHub::with(on, generous());
+    let (author, reviewer) = (worker("author"), worker("reviewer"));
+    // Also after a restart: who blocked it is written down.
+    let thread = open(&hub).await;
+    event(&hub, &author, &thread, "thread_escalated").await;
+    let hub = hub.restart().await;
+    let error = refusal(&hub, &reviewer, "update_thread_status", because(&thread, "active")).await;
+    assert_eq!(error.code.name(), "INSUFFICIENT_AUTHORITY");
+    let hint = error.hint.unwrap();
+    assert!(hint.contains("author") && hint.contains("operator"), "{hint}");
+    assert_eq!(messages(&hub, &thread).await.len(), 2, "nothing was said");
+    let code = hub.code(&author, "update_thread_status", because(&thread, "closed")).await;
+    assert_eq!(code, "INSUFFICIENT_AUTHORITY", "what is blocked is not ended at once");
+    hub.ok(&author, "update_thread_status", to(&thread, "active")).await;
+    assert_eq!(messages(&hub, &thread).await[2]["metadata"]["override"], false);
+    // What was lifted is nobody's block.
+    hub.ok(&reviewer, "update_thread_status", to(&thread, "blocked")).await;
+    let code = hub.code(&author, "update_thread_status", to(&thread, "active")).await;
+    assert_eq!(code, "INSUFFICIENT_AUTHORITY");
+    let unreasoned =
+        refusal(&hub, &operator(), "update_thread_status", to(&thread, "active")).await;
+    assert_eq!(unreasoned.field.as_deref(), Some("reason"));
+    hub.ok(&operator(), "update_thread_status", because(&thread, "active")).await;
+    let said = messages(&hub, &thread).await.pop().unwrap();
+    assert_eq!(
+        (&said["metadata"]["override"], &said["metadata"]["by"]),
+        (&json!(true), &json!("human"))
+    );
+    hub.stop().await;
+}
+
+async fn a_block_of_several_is_nobody_s_alone(on: On) {
+    let hub = TestHub::with(on, generous());
+    let (author, reviewer) = (worker("author"), worker("reviewer"));
+    for by_event in [true, false] {
+        let thread = open(&hub).await;
+        event(&hub, &author, &thread, "thread_escalated").await;
+        for _ in 0..2 {
+            if by_event {
+                event(&hub, &reviewer, &thread, "thread_escalated").await;
+            } else {
+                hub.ok(&reviewer, "update_thread_status", because(&thread, "blocked")).await;
+            }
+        }
+        let said = messages(&hub, &thread).await;
+        let shared = said.iter().filter(|m| m["metadata"]["event_type"] == "block_shared");
+        assert_eq!(shared.count(), 1, "by event: {by_event}");
+        for by in [&author, &reviewer] {
+            let code = hub.code(by, "update_thread_status", to(&thread, "active")).await;
+            assert_eq!(code, "INSUFFICIENT_AUTHORITY", "{}", by.agent_id);
+        }
+        hub.ok(&coordinator(), "update_thread_status", because(&thread, "active")).await;
+    }
     hub.stop().await;
 }
 
@@ -228,6 +287,8 @@ async fn a_service_moves_a_thread_like_a_worker(on: On) {
     let service = caller("feed", Role::Service);
     let code = hub.code(&service, "update_thread_status", because(&thread, "closed")).await;
     assert_eq!(code, "INSUFFICIENT_AUTHORITY");
+    hub.ok(&operator(), "update_thread_status", because(&thread, "active")).await;
+    hub.ok(&service, "update_thread_status", to(&thread, "blocked")).await;
     hub.ok(&service, "update_thread_status", to(&thread, "active")).await;
     hub.stop().await;
 }

@@ -42,6 +42,15 @@ pub fn line(text: &str, chars_max: usize) -> Result<(), Invalid> {
     Ok(())
 }
 
+/// Whether a character begins a new line somewhere: in a terminal, an editor or a language's own idea of
+/// lines.
+pub const fn breaks_line(c: char) -> bool {
+    matches!(
+        c,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
+}
+
 /// A message's text: anything but NUL, which PostgreSQL cannot keep.
 pub fn message_body(text: &str) -> Result<(), Invalid> {
     if text.is_empty() {

@@ -157,18 +157,37 @@ pub(crate) fn check_move(
     let dispute = if ends { fold(tx, thread)?.dispute() } else { Dispute::Settled };
     let is_own = thread.blocked_by.as_ref() == Some(&step.by.agent_id);
     let block = if is_own { Block::Own } else { Block::OfOthers };
-    let kind = thread
+    thread
         .status
         .change_to(step.to, step.by.role, dispute, block)
-        .map_err(|refused| explain(thread, refused))?;
-    if kind == Transition::Override && step.reason.trim().is_empty() {
-        return Err(Error::invalid_hint(
-            "reason",
-            "is missing",
-            "overriding a disputed, blocked or closed thread needs a reason, which is audited",
-        ));
+        .map_err(|refused| explain(thread, refused))
+}
+
+/// An override needs a reason; where there is none, the error says what is wrong with which field.
+pub(crate) fn require_reason(
+    kind: Transition,
+    step: Move<'_>,
+    (field, problem): (&str, &str),
+) -> Result<()> {
+    if kind != Transition::Override || !step.reason.trim().is_empty() {
+        return Ok(());
     }
-    Ok(kind)
+    Err(Error::invalid_hint(
+        field,
+        problem,
+        "overriding a disputed, blocked or closed thread needs a reason, which is audited",
+    ))
+}
+
+/// What the audit trail says of a move.
+pub(crate) fn move_detail(step: Move<'_>, kind: Transition, metadata: Option<&str>) -> String {
+    let detail = serde_json::json!({
+        "to": step.to,
+        "reason": step.reason,
+        "override": kind == Transition::Override,
+        "metadata": metadata,
+    });
+    detail.to_string()
 }
 
 /// Why a thread may not be moved, and who could.

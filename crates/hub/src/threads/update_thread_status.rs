@@ -72,6 +72,7 @@ impl Operation for UpdateThreadStatus {
                 let mut thread = rules::lock(tx, id, &caller, "change")?;
                 let step = Move { to, reason: &reason, by: &caller, at: now };
                 let kind = rules::check_move(tx, &thread, step)?;
+                rules::require_reason(kind, step, ("reason", "is missing"))?;
                 let unpauses = thread.paused.is_some()
                     && to == ThreadStatus::Active
                     && caller.role.has_authority();
@@ -99,13 +100,8 @@ impl Operation for UpdateThreadStatus {
                     return Ok(Change::none(output));
                 }
                 tx.update_thread(&thread)?;
-                let detail = serde_json::json!({
-                    "to": to,
-                    "reason": reason,
-                    "override": kind == Transition::Override,
-                    "metadata": metadata,
-                });
-                Ok(Change::of(id.to_string(), output).with_detail(detail.to_string()))
+                let detail = rules::move_detail(step, kind, metadata.as_deref());
+                Ok(Change::of(id.to_string(), output).with_detail(detail))
             })
             .await?;
         call.hub.live.announce(output.thread_row);

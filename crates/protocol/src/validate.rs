@@ -28,7 +28,7 @@ pub fn name(text: &str) -> Result<(), Invalid> {
     invalid("may hold letters, digits and _ - . : @ / +")
 }
 
-/// One line of text for people: no control characters, not blank.
+/// One line of text for people: no breaks or control characters, not blank.
 pub fn line(text: &str, chars_max: usize) -> Result<(), Invalid> {
     if text.trim().is_empty() {
         return invalid("must not be empty");
@@ -36,8 +36,8 @@ pub fn line(text: &str, chars_max: usize) -> Result<(), Invalid> {
     if text.chars().count() > chars_max {
         return invalid(format!("must have at most {chars_max} characters"));
     }
-    if text.chars().any(char::is_control) {
-        return invalid("must not hold control characters");
+    if text.chars().any(|c| c.is_control() || breaks_line(c)) {
+        return invalid("must be one line without control characters");
     }
     Ok(())
 }
@@ -174,6 +174,16 @@ mod tests {
         for sign in '!'..='~' {
             assert_eq!(name(&sign.to_string()).is_err(), refused.contains(&sign), "{sign}");
         }
+    }
+
+    #[test]
+    fn one_line_is_one_wherever_it_is_shown() {
+        assert!(line("Ähren und 7 Bücher", 100).is_ok());
+        for sign in ['\n', '\r', '\u{b}', '\u{c}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'] {
+            assert!(breaks_line(sign), "{sign:?}");
+            assert!(line(&format!("a{sign}b"), 100).is_err(), "{sign:?}");
+        }
+        assert!(!breaks_line('\t') && !breaks_line(' '));
     }
 
     #[test]

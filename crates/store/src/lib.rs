@@ -96,7 +96,7 @@ pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };
 pub use session_layers::SessionLayerRow;
-pub use sessions::{SessionFilter, SessionRow};
+pub use sessions::{SessionFilter, SessionKey, SessionPlace, SessionPortion, SessionRow};
 pub use store::{Settings, Store};
 pub use threads::{NewThread, ThreadAccess, ThreadFilter, ThreadListed, ThreadRow};
 pub use tokens::TokenRow;

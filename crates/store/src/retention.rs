@@ -282,6 +282,7 @@ mod tests {
 
     use super::*;
     use crate::migrate;
+    use crate::sessions::{FORGET_SESSION, IS_SESSION_OVER, WALK_SESSIONS};
 
     /// How SQLite goes about a statement, step by step.
     fn plan(connection: &Connection, sql: &str) -> Vec<String> {
@@ -306,6 +307,9 @@ mod tests {
             WALK_CHAT_SENDS,
             FORGET_CHAT_SENDS,
             FORGET_SESSION_LAYERS,
+            WALK_SESSIONS,
+            IS_SESSION_OVER,
+            FORGET_SESSION,
             work!("SELECT DISTINCT workspace, task, thread"),
         ];
         for kept in Kept::ALL {

@@ -1,4 +1,4 @@
-//! How long the relay keeps what is over. Units stand last in the name.
+//! How long what is over is kept. Units stand last in the name.
 
 use std::time::Duration;
 
@@ -9,6 +9,8 @@ pub const FINISHED_MS: i64 = 30 * 24 * 3_600_000;
 pub const DEAD_MS: i64 = 90 * 24 * 3_600_000;
 /// How long it is known what we posted ourselves, in milliseconds: people answer beneath it late.
 pub const POSTED_MS: i64 = 365 * 24 * 3_600_000;
+/// How long a session is kept after it was last heard of, in milliseconds: it may still be resumed.
+pub const AGENT_SESSION_MS: i64 = 90 * 24 * 3_600_000;
 /// The longest that an operator may choose, in days.
 pub const DAYS_MAX: i64 = 36_500;
 /// How often what has been kept long enough is looked for.

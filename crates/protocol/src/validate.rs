@@ -1,5 +1,6 @@
 //! Checks on text and JSON from outside, each of which says what would be right.
 
+use crate::caller::HUB_AGENT;
 use crate::limits;
 
 /// Why a value is refused: what would be right.
@@ -26,6 +27,16 @@ pub fn name(text: &str) -> Result<(), Invalid> {
         return Ok(());
     }
     invalid("may hold letters, digits and _ - . : @ / +")
+}
+
+/// The id of an agent: a name, and not the hub's own in any case, so that nobody can speak for it.
+pub fn agent_id(text: &str) -> Result<(), Invalid> {
+    name(text)?;
+    // Some letters have several small forms, so the large ones are compared.
+    if text.to_uppercase() == HUB_AGENT.to_uppercase() {
+        return invalid(format!("must not be {HUB_AGENT}, the hub's own name; choose another"));
+    }
+    Ok(())
 }
 
 /// One line of text for people: no breaks or control characters, not blank.
@@ -160,6 +171,15 @@ mod tests {
         for bad in ["", " ", "a b", "a\nb", "$(id)", "a\u{202e}b", "a;b"] {
             assert!(name(bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn nobody_has_the_hub_s_own_name() {
+        assert!(agent_id("reviewer_agent").is_ok() && agent_id("waystation2").is_ok());
+        for bad in ["waystation", "Waystation", "WAYSTATION", "way\u{17f}tation", "a b", ""] {
+            assert!(agent_id(bad).is_err(), "{bad:?}");
+        }
+        assert!(name("waystation").is_ok(), "a workspace may be called so");
     }
 
     #[test]

@@ -53,7 +53,8 @@ impl Operation for CreateThread {
         rules::workspace(self.workspace_id.as_deref(), call.caller())?;
         rules::claim("created_by", self.created_by.as_deref(), &call.caller().agent_id)?;
         validate::line(&self.title, limits::TITLE_CHARS_MAX).field("title")?;
-        let participants = rules::agent_names("participants", self.participants)?;
+        let participants =
+            rules::agent_names("participants", self.participants, validate::agent_id)?;
         let (id, now) = (call.new_thread_id(), call.now());
         let (caller, title, thread_type) = (call.shared_caller(), self.title, self.thread_type);
         let invited = participants.clone();

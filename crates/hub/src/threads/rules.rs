@@ -1,12 +1,14 @@
 //! What the thread operations share: who may enter, who one is, and how a thread moves.
 
+use protocol::caller::HUB_AGENT;
 use protocol::thread::{Block, Dispute, Transition, TransitionRefused};
+use protocol::validate::Invalid;
 use protocol::{Caller, MessageKind, ThreadId, ThreadStatus, Timestamp, Trust, limits};
 use store::{FoldRow, NewMessage, ThreadAccess, ThreadRow, Tx};
 
 use super::summary::{Entry, Fold};
 use crate::call::Call;
-use crate::error::{Error, Result};
+use crate::error::{Checked, Error, Result};
 
 /// A payload field that names the caller must agree with the token.
 pub(crate) fn claim(field: &'static str, hint: Option<&str>, verified: &str) -> Result<()> {
@@ -264,7 +266,7 @@ pub(crate) fn say(
         created: thread.updated,
         kind: MessageKind::System,
         trust: Trust::Hub,
-        sender: "waystation",
+        sender: HUB_AGENT,
         session: "hub",
         body,
         metadata: Some(metadata),
@@ -307,11 +309,14 @@ pub(crate) fn count_turn(
     say(tx, thread, at, &body, &metadata.to_string())
 }
 
-/// The names of agents in a list, checked and without doubles.
-pub(crate) fn agent_names(field: &str, mut names: Vec<String>) -> Result<Vec<String>> {
-    use crate::error::Checked;
+/// The names of agents in a list, each checked, and without doubles.
+pub(crate) fn agent_names(
+    field: &str,
+    mut names: Vec<String>,
+    check: fn(&str) -> std::result::Result<(), Invalid>,
+) -> Result<Vec<String>> {
     for (index, name) in names.iter().enumerate() {
-        protocol::validate::name(name).field(&format!("{field}[{index}]"))?;
+        check(name).field(&format!("{field}[{index}]"))?;
     }
     names.sort();
     names.dedup();

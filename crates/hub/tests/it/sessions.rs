@@ -264,6 +264,7 @@ async fn an_opened_session_is_managed_and_its_token_short(on: On) {
     assert!(!trail.contains(opened["token"].as_str().unwrap()), "no token in the trail");
     let cases = [
         ("agent_id", opening(&json!({ "agent_id": "a b" }))),
+        ("agent_id", opening(&json!({ "agent_id": "waystation" }))),
         ("host", opening(&json!({ "host": "" }))),
         ("pid", opening(&json!({ "pid": 0 }))),
         ("command[1]", opening(&json!({ "command": ["a", "b\u{0}c"] }))),

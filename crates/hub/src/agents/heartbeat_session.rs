@@ -161,7 +161,7 @@ impl HeartbeatSession {
         // Who only tells what the human does says nothing of the turn.
         let of_human = known.as_ref().filter(|_| self.human_input.is_some());
         let status = self.status.or_else(|| of_human.map(|known| known.status));
-        let resumable = self.resumable.or_else(|| of_human.map(|known| known.resumable));
+        let resumable = self.resumable.or_else(|| known.as_ref().map(|known| known.resumable));
         let human = self.human_input;
         Ok(SessionRow {
             workspace: caller.workspace_id.clone(),

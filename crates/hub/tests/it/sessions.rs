@@ -56,12 +56,17 @@ async fn a_report_holds_while_it_is_fresh(on: On) {
 async fn a_report_keeps_what_it_leaves_out(on: On) {
     let hub = TestHub::with(on, generous());
     let agent = worker("agent");
-    let full = json!({ "runtime": "codex_cli", "runtime_version": "1.2", "cwd": "/home/me/src" });
+    let full = json!({
+        "runtime": "codex_cli", "runtime_version": "1.2", "cwd": "/home/me/src", "resumable": true,
+    });
     hub.ok(&agent, "heartbeat_session", full).await;
     hub.ok(&agent, "heartbeat_session", json!({ "runtime": "codex_cli" })).await;
     let found = sessions(&hub, json!({})).await;
     assert_eq!((found.len(), &found[0]["runtime_version"]), (1, &json!("1.2")));
-    assert_eq!(found[0]["cwd"], "/home/me/src");
+    assert_eq!((&found[0]["cwd"], &found[0]["resumable"]), (&json!("/home/me/src"), &json!(true)));
+    let no_more = json!({ "runtime": "codex_cli", "resumable": false });
+    hub.ok(&agent, "heartbeat_session", no_more).await;
+    assert_eq!(sessions(&hub, json!({})).await[0]["resumable"], false);
     hub.stop().await;
 }
 

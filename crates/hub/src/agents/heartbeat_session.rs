@@ -119,13 +119,10 @@ impl Operation for HeartbeatSession {
 impl HeartbeatSession {
     fn check(&self, caller: &Caller) -> Result<()> {
         rules::workspace(self.workspace_id.as_deref(), caller)?;
-        if caller.scopes.has(Scope::AgentsHost) {
+        if self.is_of_host(caller) {
             // A host reports for the agents that it runs.
-            for (field, name) in [("agent_id", &self.agent_id), ("session_id", &self.session_id)] {
-                if let Some(name) = name {
-                    validate::name(name).field(field)?;
-                }
-            }
+            self.agent_id.as_deref().map_or(Ok(()), validate::agent_id).field("agent_id")?;
+            self.session_id.as_deref().map_or(Ok(()), validate::name).field("session_id")?;
         } else {
             rules::claim("agent_id", self.agent_id.as_deref(), &caller.agent_id)?;
             rules::claim("session_id", self.session_id.as_deref(), &caller.session_id)?;
@@ -146,6 +143,12 @@ impl HeartbeatSession {
             validate::line(transcript, limits::PATH_CHARS_MAX).field("transcript")?;
         }
         Ok(())
+    }
+
+    /// Whether a host speaks, which says that it is one: a person who may run agents does not thereby
+    /// speak for them.
+    fn is_of_host(&self, caller: &Caller) -> bool {
+        self.host.is_some() && caller.scopes.has(Scope::AgentsHost)
     }
 
     /// What the session looks like after this report.

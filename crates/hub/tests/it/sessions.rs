@@ -325,6 +325,16 @@ async fn a_host_reports_for_the_sessions_it_runs(on: On) {
         hub.code(&worker("other"), "heartbeat_session", beat("host_1")).await,
         "CLAIM_MISMATCH"
     );
+    // Who may run agents speaks for them only as the host that runs them.
+    let names = [("agent_id", json!("agent")), ("session_id", opened["session_id"].clone())];
+    for (field, value) in names {
+        let mut beat = json!({ "runtime": "codex_cli" });
+        beat[field] = value;
+        for by in [&operator(), &host] {
+            let code = hub.code(by, "heartbeat_session", beat.clone()).await;
+            assert_eq!(code, "CLAIM_MISMATCH", "{field} by {}", by.agent_id);
+        }
+    }
     let elsewhere = Arc::new(Caller { workspace_id: "wk_other".to_owned(), ..(*host).clone() });
     hub.ok(&elsewhere, "heartbeat_session", beat("host_2")).await;
     assert_eq!(sessions(&hub, json!({})).await.len(), 1, "another workspace's is another");

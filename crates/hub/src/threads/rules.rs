@@ -285,9 +285,7 @@ pub(crate) fn count_turn(
     turns_max: i64,
 ) -> Result<()> {
     if by.role.is_human() {
-        thread.agent_turns = 0;
-        thread.paused = None;
-        thread.last_speaker = None;
+        begin_anew(thread);
         return Ok(());
     }
     if thread.last_speaker.as_deref() == Some(&*by.agent_id) {
@@ -307,6 +305,31 @@ pub(crate) fn count_turn(
         "event_type": "thread_paused", "agent_turns": thread.agent_turns,
     });
     say(tx, thread, at, &body, &metadata.to_string())
+}
+
+/// Somebody with authority lets agents go on that the loop guard holds, and the thread says so. The caller
+/// writes the thread back.
+pub(crate) fn continue_thread(
+    tx: &mut Tx<'_>,
+    thread: &mut ThreadRow,
+    step: Move<'_>,
+) -> Result<()> {
+    begin_anew(thread);
+    let body = format!("{} lets this thread go on{}", step.by.agent_id, step.because());
+    let metadata = serde_json::json!({
+        "event_type": "thread_continued",
+        "reason": step.reason,
+        "by": step.by.agent_id,
+        "role": step.by.role,
+    });
+    say(tx, thread, step.at, &body, &metadata.to_string())
+}
+
+/// The loop guard counts from the beginning.
+fn begin_anew(thread: &mut ThreadRow) {
+    thread.agent_turns = 0;
+    thread.paused = None;
+    thread.last_speaker = None;
 }
 
 /// The names of agents in a list, each checked, and without doubles.

@@ -76,13 +76,12 @@ impl Operation for UpdateThreadStatus {
                 let unpauses = thread.paused.is_some()
                     && to == ThreadStatus::Active
                     && caller.role.has_authority();
-                if unpauses {
-                    thread.paused = None;
-                    thread.agent_turns = 0;
-                }
                 let is_shared = rules::share_block(tx, &mut thread, step)?;
                 if kind != Transition::Unchanged {
                     rules::apply_move(tx, &mut thread, step, kind)?;
+                }
+                if unpauses {
+                    rules::continue_thread(tx, &mut thread, step)?;
                 }
                 let let_sleep = if kind != Transition::Unchanged && to == ThreadStatus::Closed {
                     life::cancel_about(tx, thread.row, None, "the thread was closed", now)?

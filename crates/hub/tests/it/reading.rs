@@ -129,6 +129,7 @@ async fn acknowledging_only_moves_forward_and_never_beyond(on: On) {
     assert_eq!(third["last_acked_message_id"], ids[2]);
     let got = hub.ok(&author, "get_thread", json!({ "thread_id": thread })).await;
     let cursor = &got["cursors"][0];
+    assert_eq!(cursor["thread_id"], json!(thread));
     assert_eq!((&cursor["agent_id"], &cursor["last_read_seq"]), (&json!("author"), &json!(3)));
     assert_eq!(cursor["last_acked_message_id"], ids[2]);
     assert_eq!(cursor["updated_at"], third["updated_at"]);

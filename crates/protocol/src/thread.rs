@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::caller::Role;
+use crate::digest;
 use crate::id::ThreadId;
 use crate::time::Timestamp;
 
@@ -31,6 +32,26 @@ pub struct Thread {
     pub created_at: Timestamp,
     /// When anything last happened in it.
     pub updated_at: Timestamp,
+}
+
+/// What a caller asked to be opened: the part of a thread that an idempotency key covers.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening<'a> {
+    /// What it is about.
+    pub title: &'a str,
+    /// What sort of conversation it is.
+    pub thread_type: ThreadType,
+    /// Who takes part, in order.
+    pub participants: &'a [String],
+}
+
+impl Opening<'_> {
+    /// A digest that two openings share only if they ask for the same.
+    pub fn digest(&self) -> [u8; 32] {
+        let about = [self.title, self.thread_type.name()];
+        let names = self.participants.iter().map(String::as_str);
+        digest::of_parts(about.into_iter().chain(names).map(str::as_bytes))
+    }
 }
 
 /// What sort of conversation a thread is.
@@ -234,6 +255,21 @@ mod tests {
         assert_eq!(lift(Role::Worker, OfOthers), Err(TransitionRefused::BlockOfOthers));
         assert_eq!(lift(Role::Operator, Own), Ok(Transition::Ordinary));
         assert_eq!(lift(Role::Operator, OfOthers), Ok(Transition::Override));
+    }
+
+    #[test]
+    fn two_openings_that_differ_anywhere_have_two_digests() {
+        let names =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let of = |title: &str, thread_type, participants: &[&str]| {
+            Opening { title, thread_type, participants: &names(participants) }.digest()
+        };
+        let one = of("a", ThreadType::Workflow, &["b", "c"]);
+        assert_eq!(one, of("a", ThreadType::Workflow, &["b", "c"]));
+        assert_ne!(one, of("a", ThreadType::Workflow, &["bc"]));
+        assert_ne!(one, of("a", ThreadType::Workflow, &["b"]));
+        assert_ne!(one, of("a", ThreadType::Incident, &["b", "c"]));
+        assert_ne!(one, of("b", ThreadType::Workflow, &["b", "c"]));
     }
 
     #[test]

@@ -44,6 +44,7 @@ pub mod search;
 mod session_layers;
 mod sessions;
 mod store;
+mod thread_keys;
 mod threads;
 mod tokens;
 mod tool_calls;
@@ -98,6 +99,7 @@ pub use search::{
 pub use session_layers::SessionLayerRow;
 pub use sessions::{SessionFilter, SessionKey, SessionPlace, SessionPortion, SessionRow};
 pub use store::{Settings, Store};
+pub use thread_keys::{KeyedThread, ThreadKey};
 pub use threads::{NewThread, ThreadAccess, ThreadFilter, ThreadListed, ThreadRow};
 pub use tokens::TokenRow;
 pub use tool_calls::ToolCallRow;

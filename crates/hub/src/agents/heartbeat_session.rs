@@ -15,8 +15,8 @@ use crate::threads::rules;
 use crate::wakes::request::Means;
 use crate::wakes::{life, look};
 
-/// Report that your session is alive and what it is doing. After two minutes without a report a session
-/// counts as offline.
+/// Report that your session is alive and what it does. After two minutes without a report it counts as
+/// offline.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeartbeatSession {

@@ -20,7 +20,7 @@ pub struct ListSessions {
     /// Only sessions of this agent.
     #[schemars(length(max = limits::NAME_CHARS_MAX))]
     agent_id: Option<String>,
-    /// Leave out sessions that are offline.
+    /// Without those that are offline.
     online_only: Option<bool>,
     /// How many, default 50, at most 200.
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]

@@ -36,10 +36,10 @@ pub struct PostMessage {
     metadata: Option<Metadata>,
     /// The message this one answers.
     in_reply_to: Option<String>,
-    /// A key of your choice; the same key with the same content returns the first answer.
+    /// Your key; the same key with the same content returns the first answer.
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS_MAX))]
     idempotency_key: Option<String>,
-    /// The version of this payload: 1.
+    /// Always 1.
     #[schemars(range(min = SCHEMA_VERSION, max = SCHEMA_VERSION))]
     schema_version: Option<i64>,
     /// Optional: must match your token.

@@ -24,7 +24,7 @@ pub struct UpdateThreadStatus {
     /// Why.
     #[schemars(length(max = limits::REASON_CHARS_MAX))]
     reason: Option<String>,
-    /// Structured facts about the change; they are audited.
+    /// Facts about the change, audited.
     metadata: Option<protocol::Metadata>,
     /// Optional: must match your token.
     agent_id: Option<String>,

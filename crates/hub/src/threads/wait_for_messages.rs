@@ -27,7 +27,7 @@ use crate::page;
 pub struct WaitForMessages {
     /// The thread; all of yours when left out.
     thread_id: Option<String>,
-    /// Wait for what comes after this number; only with `thread_id`.
+    /// For what comes after this number; only with `thread_id`.
     #[schemars(range(min = 0))]
     since_seq: Option<i64>,
     /// Wait in chats of this source instead; `*` for all.

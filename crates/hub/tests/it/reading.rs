@@ -1,6 +1,6 @@
 //! Reading, acknowledging and the life of a message.
 
-use protocol::validate;
+use protocol::{limits, validate};
 use serde_json::json;
 use testkit::{On, TestHub, generous};
 use tokio_util::sync::CancellationToken;
@@ -15,6 +15,7 @@ crate::on_both! {
     acknowledging_only_moves_forward_and_never_beyond
     everyone_has_a_cursor_of_their_own
     a_message_shows_who_read_it_and_what_answers_it
+    the_messages_that_answer_another_are_listed_up_to_a_limit
     a_message_is_found_only_at_its_own_place
     no_text_forges_the_head_of_another_message
 }
@@ -192,6 +193,24 @@ async fn a_message_shows_who_read_it_and_what_answers_it(on: On) {
     // The answer itself has been read by nobody.
     let answer = json!({ "thread_id": thread, "message_id": answers[0]["message_id"] });
     assert_eq!(hub.ok(&worker("author"), "get_message", answer).await["read_by"], json!([]));
+    hub.stop().await;
+}
+
+async fn the_messages_that_answer_another_are_listed_up_to_a_limit(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let asked = post(&hub, &worker("author"), &thread, "who is for it?").await;
+    let answer = json!({
+        "thread_id": thread, "body": "me", "in_reply_to": asked["message_id"],
+    });
+    for _ in 0..=limits::REFERENCES_MAX {
+        hub.ok(&worker("reviewer"), "post_message", answer.clone()).await;
+    }
+    let input = json!({ "thread_id": thread, "message_id": asked["message_id"] });
+    let found = hub.ok(&worker("author"), "get_message", input).await;
+    let listed = found["referenced_by"].as_array().unwrap();
+    assert_eq!(listed.len(), limits::REFERENCES_MAX);
+    assert_eq!((&listed[0]["seq"], &listed[99]["seq"]), (&json!(2), &json!(101)), "the first ones");
     hub.stop().await;
 }
 

@@ -139,7 +139,7 @@ async fn a_new_membership_wakes(on: On) {
 }
 
 /// Opens many threads at once in which an agent takes part.
-async fn open_many(hub: &TestHub, agent: &str, count: usize) {
+pub(crate) async fn open_many(hub: &TestHub, agent: &str, count: usize) {
     let at = hub.hub.now();
     let ids: Vec<ThreadId> = (0..count).map(|_| ThreadId(hub.hub.new_uid(at))).collect();
     let participants = vec![agent.to_owned()];

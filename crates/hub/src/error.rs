@@ -61,6 +61,12 @@ pub enum Error {
     /// The role may not do this.
     #[error("{0}")]
     InsufficientAuthority(String),
+    /// Somebody else blocked the thread.
+    #[error("this thread is blocked, and the block is not yours to lift")]
+    BlockOfOthers {
+        /// Who did, where it was one alone.
+        blocked_by: Option<String>,
+    },
     /// The object is not there, or not the caller's to see.
     #[error("{what} not found")]
     NotFound {
@@ -267,7 +273,9 @@ impl Error {
             Self::MissingScope { .. } | Self::NotMember { .. } => ErrorCode::Forbidden,
             Self::OtherWorkspace => ErrorCode::OutOfScopeWorkspace,
             Self::ClaimMismatch { .. } => ErrorCode::ClaimMismatch,
-            Self::InsufficientAuthority(_) => ErrorCode::InsufficientAuthority,
+            Self::InsufficientAuthority(_) | Self::BlockOfOthers { .. } => {
+                ErrorCode::InsufficientAuthority
+            }
             Self::NotFound { .. } => ErrorCode::NotFound,
             Self::ThreadClosed
             | Self::ThreadPaused { .. }
@@ -341,14 +349,9 @@ impl Error {
             Self::ClaimMismatch { field } => {
                 Some(format!("leave {field} out: your token says who you are"))
             }
-            Self::NotFound { what: "thread" } => {
-                Some("list_threads shows the threads you take part in".to_owned())
-            }
-            Self::ThreadPaused { .. } => Some(
-                "a message of an operator continues it, or update_thread_status by an operator or \
-                 orchestrator"
-                    .to_owned(),
-            ),
+            Self::BlockOfOthers { .. }
+            | Self::NotFound { what: "thread" }
+            | Self::ThreadPaused { .. } => self.thread_hint(),
             Self::WakeFailed { .. }
             | Self::UnmanagedRuntime { .. }
             | Self::HumanInputCollision { .. } => self.wake_hint(),
@@ -380,6 +383,28 @@ impl Error {
             | Self::Overloaded => {
                 Some("send the same request again; an idempotency_key makes that safe".to_owned())
             }
+            _ => None,
+        }
+    }
+
+    /// What to do about a thread that does not take what it was given.
+    fn thread_hint(&self) -> Option<String> {
+        match self {
+            Self::BlockOfOthers { blocked_by } => {
+                let who = blocked_by.as_ref().map_or_else(String::new, |by| format!("{by}, "));
+                Some(format!(
+                    "{who}an operator or an orchestrator can lift it with update_thread_status; ask \
+                     in the thread"
+                ))
+            }
+            Self::NotFound { what: "thread" } => {
+                Some("list_threads shows the threads you take part in".to_owned())
+            }
+            Self::ThreadPaused { .. } => Some(
+                "a message of an operator continues it, or update_thread_status by an operator or \
+                 orchestrator"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }

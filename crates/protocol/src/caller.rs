@@ -10,6 +10,9 @@ use crate::limits;
 use crate::time::Timestamp;
 use crate::toolsets::Toolsets;
 
+/// The name under which the hub itself speaks; no caller has it.
+pub const HUB_AGENT: &str = "waystation";
+
 /// A verified identity. Nothing in it ever comes from a request's payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {

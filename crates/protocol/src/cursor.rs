@@ -3,12 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::id::MessageId;
+use crate::id::{MessageId, ThreadId};
 use crate::time::Timestamp;
 
 /// A participant's read checkpoint in a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ParticipantCursor {
+    /// The thread.
+    pub thread_id: ThreadId,
     /// The participant.
     pub agent_id: String,
     /// Everything up to this number has been read.

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod caller;
 pub mod chat;
 pub mod cursor;
+mod digest;
 pub mod error_code;
 pub mod fold;
 pub mod id;

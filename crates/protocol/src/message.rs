@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
 
+use crate::digest;
 use crate::id::{MessageId, ThreadId};
 use crate::time::Timestamp;
 
@@ -169,16 +169,12 @@ pub struct Content<'a> {
 impl Content<'_> {
     /// A digest that two posts share only if they say the same.
     pub fn digest(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        let mut part = |bytes: &[u8]| {
-            hash.update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
-            hash.update(bytes);
-        };
-        part(self.kind.name().as_bytes());
-        part(self.body.as_bytes());
-        part(self.metadata.unwrap_or_default().as_bytes());
-        part(self.in_reply_to.as_ref().map_or(&[][..], MessageId::as_bytes));
-        hash.finalize().into()
+        digest::of_parts([
+            self.kind.name().as_bytes(),
+            self.body.as_bytes(),
+            self.metadata.unwrap_or_default().as_bytes(),
+            self.in_reply_to.as_ref().map_or(&[][..], MessageId::as_bytes),
+        ])
     }
 }
 

@@ -5,10 +5,11 @@ use serde::de::{self, Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::limits;
-use crate::unique_json::UniqueValue;
+use crate::unique_json::ExactValue;
 use crate::validate::{self, Invalid};
 
-/// A JSON object without doubled keys. Keys print sorted, so equal objects print alike.
+/// A JSON object without doubled keys, whose numbers are kept as they were given. Keys print sorted, so
+/// equal objects print alike.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata(Map<String, Value>);
 
@@ -85,7 +86,7 @@ impl JsonSchema for Metadata {
 
 impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match UniqueValue::deserialize(deserializer)?.0 {
+        match ExactValue::deserialize(deserializer)?.0 {
             Value::Object(map) => Ok(Self(map)),
             _ => Err(de::Error::custom("expected an object")),
         }
@@ -111,6 +112,23 @@ mod tests {
         for text in [r#"{"a":1,"a":2}"#, r#"{"x":[{"a":1,"a":2}]}"#] {
             let error = serde_json::from_str::<Metadata>(text).unwrap_err().to_string();
             assert!(error.contains("`a` stands there twice"), "{error}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_kept_as_they_were_given_or_refused() {
+        for text in [
+            r#"{"a":[18446744073709551615,-9223372036854775808,0]}"#,
+            r#"{"a":[31.245270191439438,121.48791951161945,0.1,5e-324,-1.5e+18]}"#,
+        ] {
+            let metadata: Metadata = serde_json::from_str(text).unwrap();
+            assert_eq!(metadata.to_text(), text);
+        }
+        for number in ["12345678901234567890123", "18446744073709551616", "-9223372036854775809"] {
+            for text in [format!(r#"{{"a":{number}}}"#), format!(r#"{{"a":[{{"b":{number}}}]}}"#)] {
+                let error = serde_json::from_str::<Metadata>(&text).unwrap_err().to_string();
+                assert!(error.contains("send it as text"), "{text}: {error}");
+            }
         }
     }
 

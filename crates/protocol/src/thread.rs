@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::caller::Role;
+use crate::digest;
 use crate::id::ThreadId;
 use crate::time::Timestamp;
 
@@ -31,6 +32,26 @@ pub struct Thread {
     pub created_at: Timestamp,
     /// When anything last happened in it.
     pub updated_at: Timestamp,
+}
+
+/// What a caller asked to be opened: the part of a thread that an idempotency key covers.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening<'a> {
+    /// What it is about.
+    pub title: &'a str,
+    /// What sort of conversation it is.
+    pub thread_type: ThreadType,
+    /// Who takes part, in order.
+    pub participants: &'a [String],
+}
+
+impl Opening<'_> {
+    /// A digest that two openings share only if they ask for the same.
+    pub fn digest(&self) -> [u8; 32] {
+        let about = [self.title, self.thread_type.name()];
+        let names = self.participants.iter().map(String::as_str);
+        digest::of_parts(about.into_iter().chain(names).map(str::as_bytes))
+    }
 }
 
 /// What sort of conversation a thread is.
@@ -108,6 +129,15 @@ pub enum Dispute {
     Disputed,
 }
 
+/// Whose block holds a thread, seen from the one who wants to move it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// Their own.
+    Own,
+    /// Somebody else's, or that of several.
+    OfOthers,
+}
+
 /// What a status change amounts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transition {
@@ -115,7 +145,8 @@ pub enum Transition {
     Unchanged,
     /// An ordinary step.
     Ordinary,
-    /// A step against an open dispute or out of a closed thread: it needs authority and a reason.
+    /// A step against an open dispute, past a block of others or out of a closed thread: it needs
+    /// authority and a reason.
     Override,
 }
 
@@ -138,6 +169,9 @@ pub enum TransitionRefused {
         /// Where it should go.
         to: ThreadStatus,
     },
+    /// Somebody else blocked the thread.
+    #[error("this thread is blocked, and the block is not yours to lift")]
+    BlockOfOthers,
 }
 
 impl ThreadStatus {
@@ -146,7 +180,7 @@ impl ThreadStatus {
     /// | from | active | blocked | resolved | closed |
     /// |---|---|---|---|---|
     /// | active | – | ordinary | ordinary, override if disputed | ordinary, override if disputed |
-    /// | blocked | ordinary | – | override | override |
+    /// | blocked | ordinary for who blocked it, else override | – | override | override |
     /// | resolved | ordinary | ordinary | – | ordinary, override if disputed |
     /// | closed | override | impossible | impossible | – |
     pub fn change_to(
@@ -154,6 +188,7 @@ impl ThreadStatus {
         to: Self,
         by: Role,
         dispute: Dispute,
+        block: Block,
     ) -> Result<Transition, TransitionRefused> {
         let kind = match (self, to) {
             (from, to) if from == to => return Ok(Transition::Unchanged),
@@ -166,10 +201,14 @@ impl ThreadStatus {
             (_, Self::Resolved | Self::Closed) if dispute == Dispute::Disputed => {
                 Transition::Override
             }
+            (Self::Blocked, _) if block == Block::OfOthers => Transition::Override,
             _ => Transition::Ordinary,
         };
         if kind == Transition::Override && !by.has_authority() {
-            return Err(TransitionRefused::NeedsAuthority { to });
+            return Err(match (self, to) {
+                (Self::Blocked, Self::Active) => TransitionRefused::BlockOfOthers,
+                _ => TransitionRefused::NeedsAuthority { to },
+            });
         }
         Ok(kind)
     }
@@ -178,11 +217,12 @@ impl ThreadStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Block::{OfOthers, Own};
     use ThreadStatus::{Active, Blocked, Closed, Resolved};
 
     #[test]
     fn a_worker_may_resolve_a_settled_thread() {
-        let step = Active.change_to(Resolved, Role::Worker, Dispute::Settled);
+        let step = Active.change_to(Resolved, Role::Worker, Dispute::Settled, OfOthers);
         assert_eq!(step, Ok(Transition::Ordinary));
     }
 
@@ -190,26 +230,52 @@ mod tests {
     fn a_worker_may_not_close_or_resolve_a_disputed_or_blocked_thread() {
         for (from, dispute) in [(Active, Dispute::Disputed), (Blocked, Dispute::Settled)] {
             for to in [Resolved, Closed] {
-                let step = from.change_to(to, Role::Worker, dispute);
-                assert_eq!(step, Err(TransitionRefused::NeedsAuthority { to }));
-                let step = from.change_to(to, Role::Orchestrator, dispute);
-                assert_eq!(step, Ok(Transition::Override));
+                for block in [Own, OfOthers] {
+                    let step = from.change_to(to, Role::Worker, dispute, block);
+                    assert_eq!(step, Err(TransitionRefused::NeedsAuthority { to }));
+                    let step = from.change_to(to, Role::Orchestrator, dispute, block);
+                    assert_eq!(step, Ok(Transition::Override));
+                }
             }
         }
     }
 
     #[test]
     fn a_closed_thread_only_reopens_and_only_by_authority() {
-        assert!(Closed.change_to(Active, Role::Worker, Dispute::Settled).is_err());
-        assert!(Closed.change_to(Blocked, Role::Operator, Dispute::Settled).is_err());
-        let step = Closed.change_to(Active, Role::Operator, Dispute::Settled);
-        assert_eq!(step, Ok(Transition::Override));
+        let to = |to, role| Closed.change_to(to, role, Dispute::Settled, Own);
+        assert!(to(Active, Role::Worker).is_err());
+        assert!(to(Blocked, Role::Operator).is_err());
+        assert_eq!(to(Active, Role::Operator), Ok(Transition::Override));
+    }
+
+    #[test]
+    fn a_block_is_lifted_by_who_made_it_or_with_authority() {
+        let lift = |role, block| Blocked.change_to(Active, role, Dispute::Disputed, block);
+        assert_eq!(lift(Role::Worker, Own), Ok(Transition::Ordinary));
+        assert_eq!(lift(Role::Worker, OfOthers), Err(TransitionRefused::BlockOfOthers));
+        assert_eq!(lift(Role::Operator, Own), Ok(Transition::Ordinary));
+        assert_eq!(lift(Role::Operator, OfOthers), Ok(Transition::Override));
+    }
+
+    #[test]
+    fn two_openings_that_differ_anywhere_have_two_digests() {
+        let names =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let of = |title: &str, thread_type, participants: &[&str]| {
+            Opening { title, thread_type, participants: &names(participants) }.digest()
+        };
+        let one = of("a", ThreadType::Workflow, &["b", "c"]);
+        assert_eq!(one, of("a", ThreadType::Workflow, &["b", "c"]));
+        assert_ne!(one, of("a", ThreadType::Workflow, &["bc"]));
+        assert_ne!(one, of("a", ThreadType::Workflow, &["b"]));
+        assert_ne!(one, of("a", ThreadType::Incident, &["b", "c"]));
+        assert_ne!(one, of("b", ThreadType::Workflow, &["b", "c"]));
     }
 
     #[test]
     fn standing_still_is_no_error() {
         for status in [Active, Blocked, Resolved, Closed] {
-            let step = status.change_to(status, Role::Worker, Dispute::Disputed);
+            let step = status.change_to(status, Role::Worker, Dispute::Disputed, OfOthers);
             assert_eq!(step, Ok(Transition::Unchanged));
         }
     }

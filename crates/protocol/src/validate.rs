@@ -1,5 +1,6 @@
 //! Checks on text and JSON from outside, each of which says what would be right.
 
+use crate::caller::HUB_AGENT;
 use crate::limits;
 
 /// Why a value is refused: what would be right.
@@ -28,7 +29,17 @@ pub fn name(text: &str) -> Result<(), Invalid> {
     invalid("may hold letters, digits and _ - . : @ / +")
 }
 
-/// One line of text for people: no control characters, not blank.
+/// The id of an agent: a name, and not the hub's own in any case, so that nobody can speak for it.
+pub fn agent_id(text: &str) -> Result<(), Invalid> {
+    name(text)?;
+    // Some letters have several small forms, so the large ones are compared.
+    if text.to_uppercase() == HUB_AGENT.to_uppercase() {
+        return invalid(format!("must not be {HUB_AGENT}, the hub's own name; choose another"));
+    }
+    Ok(())
+}
+
+/// One line of text for people: no breaks or control characters, not blank.
 pub fn line(text: &str, chars_max: usize) -> Result<(), Invalid> {
     if text.trim().is_empty() {
         return invalid("must not be empty");
@@ -36,10 +47,19 @@ pub fn line(text: &str, chars_max: usize) -> Result<(), Invalid> {
     if text.chars().count() > chars_max {
         return invalid(format!("must have at most {chars_max} characters"));
     }
-    if text.chars().any(char::is_control) {
-        return invalid("must not hold control characters");
+    if text.chars().any(|c| c.is_control() || breaks_line(c)) {
+        return invalid("must be one line without control characters");
     }
     Ok(())
+}
+
+/// Whether a character begins a new line somewhere: in a terminal, an editor or a language's own idea of
+/// lines.
+pub const fn breaks_line(c: char) -> bool {
+    matches!(
+        c,
+        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
 }
 
 /// A message's text: anything but NUL, which PostgreSQL cannot keep.
@@ -154,6 +174,15 @@ mod tests {
     }
 
     #[test]
+    fn nobody_has_the_hub_s_own_name() {
+        assert!(agent_id("reviewer_agent").is_ok() && agent_id("waystation2").is_ok());
+        for bad in ["waystation", "Waystation", "WAYSTATION", "way\u{17f}tation", "a b", ""] {
+            assert!(agent_id(bad).is_err(), "{bad:?}");
+        }
+        assert!(name("waystation").is_ok(), "a workspace may be called so");
+    }
+
+    #[test]
     fn the_pattern_of_names_is_their_check() {
         let class = NAME_PATTERN.strip_prefix(r"^[^\s").unwrap().strip_suffix("]+$").unwrap();
         let mut signs = class.chars().filter(|c| *c != '\\').peekable();
@@ -165,6 +194,16 @@ mod tests {
         for sign in '!'..='~' {
             assert_eq!(name(&sign.to_string()).is_err(), refused.contains(&sign), "{sign}");
         }
+    }
+
+    #[test]
+    fn one_line_is_one_wherever_it_is_shown() {
+        assert!(line("Ähren und 7 Bücher", 100).is_ok());
+        for sign in ['\n', '\r', '\u{b}', '\u{c}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'] {
+            assert!(breaks_line(sign), "{sign:?}");
+            assert!(line(&format!("a{sign}b"), 100).is_err(), "{sign:?}");
+        }
+        assert!(!breaks_line('\t') && !breaks_line(' '));
     }
 
     #[test]

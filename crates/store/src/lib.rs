@@ -44,6 +44,7 @@ pub mod search;
 mod session_layers;
 mod sessions;
 mod store;
+mod thread_keys;
 mod threads;
 mod tokens;
 mod tool_calls;
@@ -96,8 +97,9 @@ pub use search::{
     SearchDoc, SearchHit, SearchIndex, SearchPage, SearchQuery, SearchScope, highlight,
 };
 pub use session_layers::SessionLayerRow;
-pub use sessions::{SessionFilter, SessionRow};
+pub use sessions::{SessionFilter, SessionKey, SessionPlace, SessionPortion, SessionRow};
 pub use store::{Settings, Store};
+pub use thread_keys::{KeyedThread, ThreadKey};
 pub use threads::{NewThread, ThreadAccess, ThreadFilter, ThreadListed, ThreadRow};
 pub use tokens::{TokenFilter, TokenRow};
 pub use tool_calls::ToolCallRow;

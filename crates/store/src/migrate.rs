@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0013_packed_bodies.sql"),
     include_str!("../migrations/0014_plain_predicates.sql"),
     include_str!("../migrations/0015_message_keys.sql"),
+    include_str!("../migrations/0016_blocks_and_thread_keys.sql"),
     include_str!("../migrations/0017_revocations.sql"),
     include_str!("../migrations/0018_details_and_tokens.sql"),
 ];

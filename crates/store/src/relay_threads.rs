@@ -83,7 +83,7 @@ impl Tx<'_> {
     pub fn lock_thread_by_row(&mut self, row: i64) -> Result<Option<ThreadRow>> {
         self.query_one(
             "SELECT id, uid, workspace, title, type, status, created_by, created_ms, updated_ms,
-                    head_seq, agent_turns, last_speaker, paused_ms
+                    head_seq, agent_turns, last_speaker, paused_ms, blocked_by
              FROM thread WHERE id = ?1 AND origin IS NULL /*lock*/",
             &[row.into()],
             crate::threads::thread_row,

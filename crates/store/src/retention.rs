@@ -282,6 +282,7 @@ mod tests {
 
     use super::*;
     use crate::migrate;
+    use crate::sessions::{FORGET_SESSION, IS_SESSION_OVER, WALK_SESSIONS};
     use crate::tokens::FORGET_TOKENS;
 
     /// How SQLite goes about a statement, step by step.
@@ -307,6 +308,9 @@ mod tests {
             WALK_CHAT_SENDS,
             FORGET_CHAT_SENDS,
             FORGET_SESSION_LAYERS,
+            WALK_SESSIONS,
+            IS_SESSION_OVER,
+            FORGET_SESSION,
             FORGET_TOKENS,
             work!("SELECT DISTINCT workspace, task, thread"),
         ];

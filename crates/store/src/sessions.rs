@@ -63,8 +63,43 @@ pub struct SessionFilter {
     pub agent: String,
     /// Only sessions that reported since then.
     pub since: Timestamp,
+    /// Only sessions that have not said goodbye.
+    pub present_only: bool,
+    /// Only sessions after this place of an earlier page.
+    pub after: Option<SessionPlace>,
     /// How many.
     pub limit: usize,
+}
+
+/// Where a session stands in a list of a workspace: when it last reported, its agent and its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionPlace {
+    /// When it last reported.
+    pub heartbeat: Timestamp,
+    /// The agent.
+    pub agent: String,
+    /// The session.
+    pub session: String,
+}
+
+/// What a session is known by among all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionKey {
+    /// Its workspace.
+    pub workspace: String,
+    /// The agent.
+    pub agent: String,
+    /// The session.
+    pub session: String,
+}
+
+/// A few sessions, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionPortion {
+    /// The last of them.
+    pub upto: SessionKey,
+    /// Those of them that nobody needs any more.
+    pub over: Vec<SessionKey>,
 }
 
 /// The columns of a session, in the order in which [`session_row`] reads them.
@@ -79,6 +114,33 @@ macro_rules! select_sessions {
         )
     };
 }
+
+/// A session that was last heard of before a moment and that nobody needs: one stays while its agent is
+/// being woken, and the one heard of last while its agent takes part in a thread that is not closed.
+macro_rules! session_over {
+    ($statement:literal) => {
+        concat!(
+            $statement,
+            " FROM agent_session WHERE workspace = ?1 AND agent = ?2 AND session = ?3
+               AND heartbeat_ms < ?4
+               AND NOT EXISTS (SELECT 1 FROM wake w WHERE w.workspace = ?1 AND w.agent = ?2
+                                 AND w.state < 4)
+               AND (EXISTS (SELECT 1 FROM agent_session o WHERE o.workspace = ?1 AND o.agent = ?2
+                              AND (o.heartbeat_ms > agent_session.heartbeat_ms
+                                   OR (o.heartbeat_ms = agent_session.heartbeat_ms
+                                       AND o.session > agent_session.session)))
+                    OR NOT EXISTS (SELECT 1 FROM participant p JOIN thread t ON t.id = p.thread
+                                   WHERE p.agent = ?2 AND t.workspace = ?1 AND t.status <> 3))"
+        )
+    };
+}
+
+pub(crate) const WALK_SESSIONS: &str =
+    "SELECT workspace, agent, session, heartbeat_ms FROM agent_session
+     WHERE (workspace, agent, session) > (?1, ?2, ?3)
+     ORDER BY workspace, agent, session LIMIT ?4";
+pub(crate) const IS_SESSION_OVER: &str = session_over!("SELECT 1");
+pub(crate) const FORGET_SESSION: &str = session_over!("DELETE");
 
 impl Tx<'_> {
     /// Records a report. What it leaves out stays as it was; who supervises is not its to say.
@@ -135,19 +197,62 @@ impl Tx<'_> {
 
     /// Sessions, the one heard of last first.
     pub fn sessions(&mut self, filter: &SessionFilter) -> Result<Vec<SessionRow>> {
+        let after = filter.after.as_ref();
         self.query(
             select_sessions!(
                 "WHERE workspace = ?1 AND (?2 = '' OR agent = ?2) AND heartbeat_ms >= ?3
-                 ORDER BY heartbeat_ms DESC, agent, session LIMIT ?4"
+                   AND (CAST(?4 AS BIGINT) = 0 OR status <> 2)
+                   AND (heartbeat_ms < ?5 OR (heartbeat_ms = ?5
+                        AND (agent > ?6 OR (agent = ?6 AND session > ?7))))
+                 ORDER BY heartbeat_ms DESC, agent, session LIMIT ?8"
             ),
             &[
                 filter.workspace.as_str().into(),
                 filter.agent.as_str().into(),
                 filter.since.as_ms().into(),
+                filter.present_only.into(),
+                after.map_or(i64::MAX, |place| place.heartbeat.as_ms()).into(),
+                after.map_or("", |place| place.agent.as_str()).into(),
+                after.map_or("", |place| place.session.as_str()).into(),
                 limit_param(filter.limit),
             ],
             session_row,
         )
+    }
+
+    /// The next few sessions after one in the order of their keys, with those that nobody needs and
+    /// that were last heard of before a moment; `None` when there are no more.
+    pub fn old_sessions(
+        &mut self,
+        after: &SessionKey,
+        before: Timestamp,
+        limit: usize,
+    ) -> Result<Option<SessionPortion>> {
+        let params = [
+            after.workspace.as_str().into(),
+            after.agent.as_str().into(),
+            after.session.as_str().into(),
+            limit_param(limit),
+        ];
+        let walked = self.query(WALK_SESSIONS, &params, |row| {
+            let (workspace, agent, session) = (row.text(0)?, row.text(1)?, row.text(2)?);
+            Ok((SessionKey { workspace, agent, session }, row.int(3)? < before.as_ms()))
+        })?;
+        let Some((upto, _)) = walked.last() else { return Ok(None) };
+        let upto = upto.clone();
+        let mut over = Vec::new();
+        for (key, _) in walked.into_iter().filter(|(_, is_old)| *is_old) {
+            let found = self.query_one(IS_SESSION_OVER, &over_params(&key, before), |_| Ok(()))?;
+            if found.is_some() {
+                over.push(key);
+            }
+        }
+        Ok(Some(SessionPortion { upto, over }))
+    }
+
+    /// Forgets a session, if it is still so that nobody needs it; answers how many that were.
+    pub fn forget_session(&mut self, key: &SessionKey, before: Timestamp) -> Result<u64> {
+        self.execute(FORGET_SESSION, &over_params(key, before))
     }
 
     /// The sessions of an agent, the best to wake first: those that have not said goodbye, then the one
@@ -244,6 +349,15 @@ impl Tx<'_> {
         )?;
         Ok(counted.unwrap_or(0))
     }
+}
+
+fn over_params(key: &SessionKey, before: Timestamp) -> [Param<'_>; 4] {
+    [
+        key.workspace.as_str().into(),
+        key.agent.as_str().into(),
+        key.session.as_str().into(),
+        before.as_ms().into(),
+    ]
 }
 
 fn session_params(session: &SessionRow) -> [Param<'_>; 19] {

@@ -35,6 +35,9 @@ pub struct ThreadRow {
     pub last_speaker: Option<String>,
     /// Since when the loop guard holds it.
     pub paused: Option<Timestamp>,
+    /// While it is blocked: whose block that is. Nobody's alone where several blocked it, or where it
+    /// was blocked before this was written down.
+    pub blocked_by: Option<String>,
 }
 
 /// A thread, and whether one agent may enter it by itself.
@@ -133,7 +136,7 @@ impl Tx<'_> {
         self.query_one(
             "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
                     t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
-                    EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
+                    t.blocked_by, EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
              FROM thread t WHERE t.uid = ?1 AND t.origin IS NULL",
             &[id.as_bytes().into(), agent.into()],
             thread_access,
@@ -148,7 +151,7 @@ impl Tx<'_> {
         let access = self.query_one(
             "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
                     t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
-                    EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
+                    t.blocked_by, EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
              FROM thread t WHERE t.uid = ?1 AND t.origin IS NULL /*lock*/",
             &[id.as_bytes().into(), agent.into()],
             thread_access,
@@ -164,7 +167,7 @@ impl Tx<'_> {
         self.query_one(
             "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
                     t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
-                    EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
+                    t.blocked_by, EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
              FROM thread t WHERE t.id = ?1 AND t.origin IS NULL",
             &[row.into(), agent.into()],
             thread_access,
@@ -183,7 +186,7 @@ impl Tx<'_> {
         self.touch(thread.row);
         self.execute(
             "UPDATE thread SET status = ?2, updated_ms = ?3, head_seq = ?4, agent_turns = ?5,
-                 last_speaker = ?6, paused_ms = ?7
+                 last_speaker = ?6, paused_ms = ?7, blocked_by = ?8
              WHERE id = ?1",
             &[
                 thread.row.into(),
@@ -193,6 +196,7 @@ impl Tx<'_> {
                 thread.agent_turns.into(),
                 thread.last_speaker.as_deref().into(),
                 thread.paused.map(Timestamp::as_ms).into(),
+                thread.blocked_by.as_deref().into(),
             ],
         )?;
         if let Some(mut known) = self.known_threads() {
@@ -270,7 +274,7 @@ impl Tx<'_> {
         self.query(
             "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
                     t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
-                    COALESCE(c.last_read_seq, 0)
+                    t.blocked_by, COALESCE(c.last_read_seq, 0)
              FROM participant p
              JOIN thread t ON t.id = p.thread
              LEFT JOIN read_cursor c ON c.thread = t.id AND c.agent = ?2
@@ -278,7 +282,7 @@ impl Tx<'_> {
                    WHERE m.thread = t.id AND m.seq > COALESCE(c.last_read_seq, 0) AND m.sender <> ?2)
              ORDER BY t.updated_ms, t.id LIMIT ?3",
             &[workspace.into(), agent.into(), limit_param(limit)],
-            |row| Ok(ThreadListed { thread: thread_row(row)?, last_read_seq: row.int(13)? }),
+            |row| Ok(ThreadListed { thread: thread_row(row)?, last_read_seq: row.int(14)? }),
         )
     }
 
@@ -302,7 +306,7 @@ impl Tx<'_> {
         self.query(
             "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
                     t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
-                    COALESCE(c.last_read_seq, 0)
+                    t.blocked_by, COALESCE(c.last_read_seq, 0)
              FROM thread t
              LEFT JOIN read_cursor c ON c.thread = t.id AND c.agent = ?2
              WHERE t.workspace = ?1 AND t.origin IS NULL
@@ -318,7 +322,7 @@ impl Tx<'_> {
              ORDER BY t.updated_ms DESC, t.id DESC
              LIMIT ?11",
             &params,
-            |row| Ok(ThreadListed { thread: thread_row(row)?, last_read_seq: row.int(13)? }),
+            |row| Ok(ThreadListed { thread: thread_row(row)?, last_read_seq: row.int(14)? }),
         )
     }
 }
@@ -329,7 +333,7 @@ pub(crate) fn limit_param(limit: usize) -> Param<'static> {
 }
 
 fn thread_access(row: &Row<'_>) -> Result<ThreadAccess> {
-    Ok(ThreadAccess { thread: thread_row(row)?, is_member: row.flag(13)? })
+    Ok(ThreadAccess { thread: thread_row(row)?, is_member: row.flag(14)? })
 }
 
 pub(crate) fn thread_row(row: &Row<'_>) -> Result<ThreadRow> {
@@ -348,5 +352,6 @@ pub(crate) fn thread_row(row: &Row<'_>) -> Result<ThreadRow> {
         agent_turns: row.int(10)?,
         last_speaker: row.opt_text(11)?,
         paused: row.opt_int(12)?.map(Timestamp::from_ms),
+        blocked_by: row.opt_text(13)?,
     })
 }

@@ -319,6 +319,9 @@ pub(crate) enum ThreadCommand {
         /// What sort of thread it is: conversation, workflow or incident.
         #[arg(long = "type")]
         thread_type: Option<String>,
+        /// A key that makes a retry safe.
+        #[arg(long)]
+        key: Option<String>,
     },
     /// Show a thread.
     Show {

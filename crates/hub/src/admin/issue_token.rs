@@ -75,7 +75,7 @@ impl Operation for IssueToken {
     }
 
     async fn run(self, call: &Call) -> Result<IssueTokenOutput> {
-        validate::name(&self.agent_id).field("agent_id")?;
+        validate::agent_id(&self.agent_id).field("agent_id")?;
         let role = self.role.unwrap_or(Role::Worker);
         let scopes = given_scopes(call, role, self.scopes.as_deref())?;
         let ttl = chosen_ttl(self.ttl_seconds)?;

@@ -15,8 +15,8 @@ use crate::threads::rules;
 use crate::wakes::request::Means;
 use crate::wakes::{life, look};
 
-/// Report that your session is alive and what it is doing. After two minutes without a report a session
-/// counts as offline.
+/// Report that your session is alive and what it does. After two minutes without a report it counts as
+/// offline.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HeartbeatSession {
@@ -119,13 +119,10 @@ impl Operation for HeartbeatSession {
 impl HeartbeatSession {
     fn check(&self, caller: &Caller) -> Result<()> {
         rules::workspace(self.workspace_id.as_deref(), caller)?;
-        if caller.scopes.has(Scope::AgentsHost) {
+        if self.is_of_host(caller) {
             // A host reports for the agents that it runs.
-            for (field, name) in [("agent_id", &self.agent_id), ("session_id", &self.session_id)] {
-                if let Some(name) = name {
-                    validate::name(name).field(field)?;
-                }
-            }
+            self.agent_id.as_deref().map_or(Ok(()), validate::agent_id).field("agent_id")?;
+            self.session_id.as_deref().map_or(Ok(()), validate::name).field("session_id")?;
         } else {
             rules::claim("agent_id", self.agent_id.as_deref(), &caller.agent_id)?;
             rules::claim("session_id", self.session_id.as_deref(), &caller.session_id)?;
@@ -148,6 +145,12 @@ impl HeartbeatSession {
         Ok(())
     }
 
+    /// Whether a host speaks, which says that it is one: a person who may run agents does not thereby
+    /// speak for them.
+    fn is_of_host(&self, caller: &Caller) -> bool {
+        self.host.is_some() && caller.scopes.has(Scope::AgentsHost)
+    }
+
     /// What the session looks like after this report.
     fn report(&self, tx: &mut Tx<'_>, caller: &Caller, now: Timestamp) -> Result<SessionRow> {
         let agent = self.agent_id.as_ref().unwrap_or(&caller.agent_id);
@@ -161,7 +164,7 @@ impl HeartbeatSession {
         // Who only tells what the human does says nothing of the turn.
         let of_human = known.as_ref().filter(|_| self.human_input.is_some());
         let status = self.status.or_else(|| of_human.map(|known| known.status));
-        let resumable = self.resumable.or_else(|| of_human.map(|known| known.resumable));
+        let resumable = self.resumable.or_else(|| known.as_ref().map(|known| known.resumable));
         let human = self.human_input;
         Ok(SessionRow {
             workspace: caller.workspace_id.clone(),

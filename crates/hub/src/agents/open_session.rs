@@ -132,7 +132,7 @@ impl Operation for OpenSession {
 
 impl OpenSession {
     fn check(&self, caller: &Caller) -> Result<()> {
-        validate::name(&self.agent_id).field("agent_id")?;
+        validate::agent_id(&self.agent_id).field("agent_id")?;
         process::check(&ProcessFacts {
             runtime: &self.runtime,
             runtime_version: self.runtime_version.as_deref(),

@@ -1,13 +1,13 @@
 //! Forgets what is over when it has been kept long enough: deliveries, actions, proposals, calls of
-//! tools, work, what we posted, keys of messages to chats, the summaries of threads, and tokens that have
-//! ended. What somebody still needs stays, however old it is; messages and the audit trail are never
-//! touched.
+//! tools, work, what we posted, keys of messages to chats, the summaries of threads, tokens that have
+//! ended, and sessions that nobody heard of. What somebody still needs stays, however old it is; messages
+//! and the audit trail are never touched.
 
 use std::sync::Arc;
 
 use protocol::Timestamp;
 use protocol::limits::{relay, retention as limits};
-use store::{Cutoffs, Kept, Portion, StoreError, Tx};
+use store::{Cutoffs, Kept, Portion, SessionKey, StoreError, Tx};
 use tokio_util::sync::CancellationToken;
 
 use super::deliveries;
@@ -18,13 +18,15 @@ use crate::metrics::Metrics;
 use crate::relay::intake::task_key;
 
 /// What is forgotten beside [`Kept`], as the metrics call it.
-const OTHERS: [&str; 6] = [DELIVERY_BODIES, DELIVERIES, POSTED, CHAT_SENDS, SESSION_LAYERS, TOKENS];
+const OTHERS: [&str; 7] =
+    [DELIVERY_BODIES, DELIVERIES, POSTED, CHAT_SENDS, SESSION_LAYERS, TOKENS, AGENT_SESSIONS];
 pub(super) const DELIVERY_BODIES: &str = "delivery_bodies";
 pub(super) const DELIVERIES: &str = "deliveries";
 const POSTED: &str = "posted";
 const CHAT_SENDS: &str = "chat_sends";
 const SESSION_LAYERS: &str = "session_layers";
 const TOKENS: &str = "tokens";
+const AGENT_SESSIONS: &str = "agent_sessions";
 
 /// Runs until it is stopped.
 pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
@@ -87,6 +89,32 @@ async fn sweep(hub: &Arc<Hub>, stop: &CancellationToken) -> Result<()> {
     ];
     for (what, before, how) in by_age {
         forget_older(hub, what, before, how, stop).await?;
+    }
+    forget_sessions(hub, now.plus_ms(-limits::AGENT_SESSION_MS), stop).await
+}
+
+/// Walks through the sessions of all agents, a portion at a time. There are few, and no index by their
+/// age, which every report would have to move.
+async fn forget_sessions(
+    hub: &Arc<Hub>,
+    before: Timestamp,
+    stop: &CancellationToken,
+) -> Result<()> {
+    let mut after = SessionKey::default();
+    while !stop.is_cancelled() {
+        let look = move |tx: &mut Tx<'_>| {
+            Ok::<_, Error>(tx.old_sessions(&after, before, limits::SWEEP_MAX)?)
+        };
+        let Some(portion) = hub.store.read(look).await? else { return Ok(()) };
+        let over = portion.over;
+        if !over.is_empty() {
+            let forget = move |tx: &mut Tx<'_>| {
+                let mut keys = over.iter();
+                keys.try_fold(0, |rows, key| Ok::<_, Error>(rows + tx.forget_session(key, before)?))
+            };
+            count(&hub.metrics, AGENT_SESSIONS, hub.store.write(forget).await?);
+        }
+        after = portion.upto;
     }
     Ok(())
 }

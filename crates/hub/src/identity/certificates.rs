@@ -82,10 +82,11 @@ fn name(setting: &ClientCertificate, path: &str) -> Result<Name, IdentityError> 
 }
 
 fn caller(setting: &ClientCertificate, path: &str) -> Result<Arc<Caller>, IdentityError> {
-    for (field, name) in [("agent_id", &setting.agent_id), ("workspace_id", &setting.workspace_id)]
-    {
-        validate::name(name)
-            .map_err(|why| IdentityError::config(format!("{path}.{field}"), why.to_string()))?;
+    for (field, checked) in [
+        ("agent_id", validate::agent_id(&setting.agent_id)),
+        ("workspace_id", validate::name(&setting.workspace_id)),
+    ] {
+        checked.map_err(|why| IdentityError::config(format!("{path}.{field}"), why.to_string()))?;
     }
     let id = format!("cert-{}", setting.agent_id);
     Ok(Arc::new(Caller {

@@ -41,10 +41,17 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// The name of an agent, session or workspace.
+    /// The name of a session or workspace.
     pub(super) fn name(self, claim: &str) -> Result<String, IdentityError> {
         let text = self.text(claim)?;
         validate::name(text).map_err(|why| IdentityError::malformed(claim, why.to_string()))?;
+        Ok(text.to_owned())
+    }
+
+    /// The name of an agent.
+    pub(super) fn agent(self, claim: &str) -> Result<String, IdentityError> {
+        let text = self.text(claim)?;
+        validate::agent_id(text).map_err(|why| IdentityError::malformed(claim, why.to_string()))?;
         Ok(text.to_owned())
     }
 

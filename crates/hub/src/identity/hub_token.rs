@@ -31,7 +31,7 @@ pub(super) fn caller(
     let claims = Claims::new(jws.claims());
     claims.require_audience(audience)?;
     let life = claims.require_life(now)?;
-    let agent_id = claims.name("agent_id")?;
+    let agent_id = claims.agent("agent_id")?;
     if claims.text("sub")? != agent_id {
         return Err(IdentityError::malformed("sub", "must equal agent_id"));
     }

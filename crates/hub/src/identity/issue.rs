@@ -83,6 +83,8 @@ impl KeyRing {
         ] {
             validate::name(text).map_err(|why| IdentityError::malformed(claim, why.to_string()))?;
         }
+        validate::agent_id(&claims.agent_id)
+            .map_err(|why| IdentityError::malformed("agent_id", why.to_string()))?;
         let ttl_seconds = claims.ttl_seconds.unwrap_or(limits::TOKEN_TTL_SECONDS_DEFAULT);
         if !(1..=limits::TOKEN_TTL_SECONDS_MAX).contains(&ttl_seconds) {
             return Err(IdentityError::LifeOutOfRange);

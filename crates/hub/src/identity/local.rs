@@ -1,7 +1,8 @@
 //! Who calls over stdio: the process that started the hub, as its environment describes it.
 
 use protocol::chat::ChatGrant;
-use protocol::{Caller, Role, Timestamp, validate};
+use protocol::validate::{self, Invalid};
+use protocol::{Caller, Role, Timestamp};
 
 use super::claims::NEVER;
 use super::error::IdentityError;
@@ -35,8 +36,10 @@ pub fn local_caller(
         Some(_) => return Err(IdentityError::LocalRoleNeedsToken),
     };
     let session_id = name("session", env.session.as_ref(), new_session)?;
+    let agent_id = name("agent", env.agent.as_ref(), "local")?;
+    validate::agent_id(&agent_id).map_err(|why| misnamed("agent", &why))?;
     Ok(Caller {
-        agent_id: name("agent", env.agent.as_ref(), "local")?,
+        agent_id,
         workspace_id: name("workspace", env.workspace.as_ref(), "default")?,
         role,
         scopes: role.default_scopes(),
@@ -61,9 +64,12 @@ fn name(
     default: &str,
 ) -> Result<String, IdentityError> {
     let text = set(value).unwrap_or(default);
-    validate::name(text)
-        .map_err(|why| IdentityError::LocalNameMalformed { field, problem: why.to_string() })?;
+    validate::name(text).map_err(|why| misnamed(field, &why))?;
     Ok(text.to_owned())
+}
+
+fn misnamed(field: &'static str, why: &Invalid) -> IdentityError {
+    IdentityError::LocalNameMalformed { field, problem: why.to_string() }
 }
 
 #[cfg(test)]
@@ -109,6 +115,15 @@ mod tests {
             assert!(error.to_string().contains("token"));
         }
         assert_eq!(with_role("").unwrap().role, Role::Worker);
+    }
+
+    #[test]
+    fn nobody_is_the_hub_itself() {
+        let env = LocalEnv { agent: Some("WayStation".to_owned()), ..LocalEnv::default() };
+        let error = local_caller(&env, "session-1", NOW).unwrap_err().to_string();
+        assert!(error.contains("the local agent") && error.contains("hub's own"), "{error}");
+        let env = LocalEnv { workspace: Some("waystation".to_owned()), ..LocalEnv::default() };
+        assert!(local_caller(&env, "session-1", NOW).is_ok());
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl OutsideIssuer {
         let claims = Claims::new(jws.claims());
         claims.require_audience(&self.audience)?;
         let life = claims.require_life(now)?;
-        let agent_id = claims.name(&self.claims.agent_id)?;
+        let agent_id = claims.agent(&self.claims.agent_id)?;
         let role = self.role(claims)?;
         Ok(Caller {
             workspace_id: self.workspace(claims)?,

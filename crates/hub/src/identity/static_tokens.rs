@@ -74,10 +74,11 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 }
 
 fn caller(setting: &StaticToken, path: &str) -> Result<Arc<Caller>, IdentityError> {
-    for (field, name) in [("agent_id", &setting.agent_id), ("workspace_id", &setting.workspace_id)]
-    {
-        validate::name(name)
-            .map_err(|why| IdentityError::config(format!("{path}.{field}"), why.to_string()))?;
+    for (field, checked) in [
+        ("agent_id", validate::agent_id(&setting.agent_id)),
+        ("workspace_id", validate::name(&setting.workspace_id)),
+    ] {
+        checked.map_err(|why| IdentityError::config(format!("{path}.{field}"), why.to_string()))?;
     }
     let jti = token_id(setting, path)?;
     Ok(Arc::new(Caller {

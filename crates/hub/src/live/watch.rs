@@ -1,7 +1,7 @@
 //! A watch is a set of threads somebody waits for. It carries no messages: whoever is told reads
 //! on from its own cursor, so nothing can be lost or doubled here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -29,6 +29,33 @@ struct Index {
     work: HashMap<String, HashMap<u64, Arc<Notify>>>,
     outbox: HashMap<u64, Arc<Notify>>,
     everything: HashMap<u64, Arc<Notify>>,
+    /// Those who take part in more threads than they watch.
+    older: HashMap<u64, Older>,
+}
+
+/// One who watches no thread before a row, although it takes part in some of them.
+struct Older {
+    before: i64,
+    notify: Arc<Notify>,
+    /// Where something happened; nothing when that were too many to remember.
+    rung: Option<Vec<i64>>,
+}
+
+impl Older {
+    fn ring(&mut self, thread_row: i64) {
+        if thread_row >= self.before {
+            return;
+        }
+        if let Some(rows) = &mut self.rung
+            && rows.last() != Some(&thread_row)
+        {
+            rows.push(thread_row);
+            if rows.len() > limits::WAIT_OLDER_THREADS_MAX {
+                self.rung = None;
+            }
+        }
+        self.notify.notify_one();
+    }
 }
 
 /// A thread that somebody waits for.
@@ -45,7 +72,6 @@ pub(crate) type SharedTail = Arc<OnceCell<Option<Tail>>>;
 /// What a watch is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Interest {
-    Thread(i64),
     Member(String, String),
     Chats,
     Work(String),
@@ -58,7 +84,9 @@ pub struct Watch {
     live: Arc<Live>,
     id: u64,
     notify: Arc<Notify>,
+    threads: HashSet<i64>,
     interests: Vec<Interest>,
+    older: Option<Arc<Notify>>,
 }
 
 impl Live {
@@ -70,7 +98,9 @@ impl Live {
             live: Arc::clone(self),
             id: index.next_id,
             notify: Arc::new(Notify::new()),
+            threads: HashSet::new(),
             interests: Vec::new(),
+            older: None,
         }
     }
 
@@ -90,12 +120,13 @@ impl Live {
 
     /// Something was committed in a thread.
     pub fn announce(&self, thread_row: i64) {
-        let index = self.index.lock();
+        let mut index = self.index.lock();
         let of_thread = index.threads.get(&thread_row).into_iter();
         let of_thread = of_thread.flat_map(|watched| watched.waiters.values());
         for notify in of_thread.chain(index.everything.values()) {
             notify.notify_one();
         }
+        index.older.values_mut().for_each(|older| older.ring(thread_row));
     }
 
     /// Something was committed in a chat.
@@ -184,15 +215,21 @@ impl Live {
 impl Watch {
     /// Watches one thread more.
     pub fn add_thread(&mut self, thread_row: i64) {
-        let interest = Interest::Thread(thread_row);
-        if self.interests.contains(&interest) {
+        if !self.threads.insert(thread_row) {
             return;
         }
         let mut index = self.live.index.lock();
         let watched = index.threads.entry(thread_row).or_default();
         watched.waiters.insert(self.id, Arc::clone(&self.notify));
-        drop(index);
-        self.interests.push(interest);
+    }
+
+    /// Listens for every thread before a row, because there are too many to watch each;
+    /// [`older_changed`](Self::older_changed) tells of them.
+    pub fn add_older(&mut self, before: i64) {
+        let notify = Arc::clone(self.older.get_or_insert_default());
+        let mut index = self.live.index.lock();
+        let fresh = || Older { before, notify, rung: Some(Vec::new()) };
+        index.older.entry(self.id).or_insert_with(fresh).before = before;
     }
 
     /// Watches for an agent becoming part of further threads.
@@ -235,14 +272,28 @@ impl Watch {
     pub async fn changed(&self) {
         self.notify.notified().await;
     }
+
+    /// Waits until something happened in a thread that is too old to be watched, and answers in which
+    /// ones since the last call; nothing when that were too many to remember.
+    pub async fn older_changed(&self) -> Option<Vec<i64>> {
+        match &self.older {
+            Some(notify) => notify.notified().await,
+            None => std::future::pending().await,
+        }
+        let mut index = self.live.index.lock();
+        index.older.get_mut(&self.id)?.rung.replace(Vec::new())
+    }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         let mut index = self.live.index.lock();
+        index.older.remove(&self.id);
+        for row in self.threads.drain() {
+            index.forget_thread(row, self.id);
+        }
         for interest in self.interests.drain(..) {
             match interest {
-                Interest::Thread(row) => index.forget_thread(row, self.id),
                 Interest::Member(workspace, agent) => {
                     forget(&mut index.members, &(workspace, agent), self.id);
                 }
@@ -314,6 +365,33 @@ mod tests {
         drop(other);
         let index = live.index.lock();
         assert!(index.threads.is_empty() && index.tails == 0);
+    }
+
+    #[tokio::test]
+    async fn whoever_watches_too_few_threads_is_told_of_older_ones() {
+        let live = Arc::new(Live::default());
+        let mut watch = live.watch();
+        let told = |watch: &Watch| futures_util::FutureExt::now_or_never(watch.older_changed());
+        live.announce(3);
+        assert!(told(&watch).is_none(), "it did not ask");
+        watch.add_thread(7);
+        watch.add_older(7);
+        for row in [7, 8, 3, 3, 5] {
+            live.announce(row);
+        }
+        assert_eq!(told(&watch), Some(Some(vec![3, 5])));
+        assert!(told(&watch).is_none(), "all was told");
+        watch.changed().await;
+        watch.add_older(4);
+        live.announce(5);
+        assert!(told(&watch).is_none(), "it is watched by now");
+        let many = i64::try_from(limits::WAIT_OLDER_THREADS_MAX).unwrap();
+        (-many..=0).for_each(|row| live.announce(row));
+        assert_eq!(told(&watch), Some(None));
+        live.announce(1);
+        assert_eq!(told(&watch), Some(Some(vec![1])));
+        drop(watch);
+        assert!(live.index.lock().older.is_empty());
     }
 
     #[tokio::test]

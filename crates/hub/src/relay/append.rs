@@ -8,7 +8,7 @@ use super::envelope;
 use crate::error::{Checked, Error, Result};
 
 /// Who speaks for the hub itself.
-pub const HUB_SENDER: &str = "waystation";
+pub const HUB_SENDER: &str = protocol::caller::HUB_AGENT;
 /// The session of what the hub says itself.
 pub const HUB_SESSION: &str = "hub";
 

@@ -36,7 +36,7 @@ impl Operation for AddParticipants {
 
     async fn run(self, call: &Call) -> Result<ParticipantsOutput> {
         let id = rules::thread_id(&self.thread_id)?;
-        let added = rules::agent_names("participants", self.participants)?;
+        let added = rules::agent_names("participants", self.participants, validate::agent_id)?;
         if added.is_empty() {
             return Err(Error::invalid("participants", "must name at least one agent"));
         }

@@ -10,7 +10,7 @@ use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
 
-/// Get one message: its text, who has acknowledged it, and which messages answer it.
+/// Get one message, who has acknowledged it, and what answers it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetMessage {

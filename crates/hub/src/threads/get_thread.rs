@@ -50,6 +50,7 @@ impl Operation for GetThread {
         call.read(move |tx| {
             let row = rules::enter(tx, id, &caller, "read")?;
             let cursors = tx.cursors(row.row)?.into_iter().map(|cursor| ParticipantCursor {
+                thread_id: id,
                 last_acked_message_id: cursor.message_id(),
                 agent_id: cursor.agent,
                 last_read_seq: cursor.last_read_seq,

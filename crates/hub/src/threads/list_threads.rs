@@ -25,7 +25,7 @@ pub struct ListThreads {
     /// Only threads whose title holds this text, in any case.
     #[schemars(length(max = limits::TITLE_CHARS_MAX))]
     title: Option<String>,
-    /// Only threads with messages of others you have not acknowledged.
+    /// Only threads with messages of others you have not read.
     unread_only: Option<bool>,
     /// How many threads, default 50, at most 200.
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]

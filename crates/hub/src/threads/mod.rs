@@ -37,3 +37,4 @@ pub use update_thread_status::UpdateThreadStatus;
 pub use wait_for_messages::WaitForMessages;
 
 pub(crate) use summary::one_line;
+pub(crate) use view::indented;

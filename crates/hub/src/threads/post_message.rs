@@ -37,10 +37,10 @@ pub struct PostMessage {
     metadata: Option<Metadata>,
     /// The message this one answers.
     in_reply_to: Option<String>,
-    /// A key of your choice; the same key with the same content returns the first answer.
+    /// Your key; the same key with the same content returns the first answer.
     #[schemars(length(min = 1, max = limits::IDEMPOTENCY_KEY_CHARS_MAX))]
     idempotency_key: Option<String>,
-    /// The version of this payload: 1.
+    /// Always 1.
     #[schemars(range(min = SCHEMA_VERSION, max = SCHEMA_VERSION))]
     schema_version: Option<i64>,
     /// Optional: must match your token.
@@ -115,7 +115,8 @@ struct Draft {
     kind: MessageKind,
     body: String,
     metadata: Option<String>,
-    moves_to: Option<ThreadStatus>,
+    /// Where it moves the thread, and why.
+    moves_to: Option<(ThreadStatus, String)>,
     in_reply_to: Option<MessageId>,
     idempotency: Option<(String, i64)>,
 }
@@ -135,6 +136,7 @@ impl PostMessage {
         }
         let kind = self.kind.unwrap_or(MessageKind::Chat);
         let moves_to = check_kind(kind, self.metadata.as_ref())?;
+        let moves_to = moves_to.map(|to| (to, reason_in(&self.body)));
         let in_reply_to = self
             .in_reply_to
             .map(|text| text.parse().map_err(|_| Error::NotFound { what: "message in_reply_to" }))
@@ -185,6 +187,20 @@ fn check_kind(kind: MessageKind, metadata: Option<&Metadata>) -> Result<Option<T
     }
 }
 
+/// The reason of a move by event: the first line of the body that says something, of the length that a
+/// reason may have.
+fn reason_in(body: &str) -> String {
+    let mut lines = body.split(validate::breaks_line).map(str::trim);
+    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    let mut signs = line.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut reason: String = signs.by_ref().take(limits::REASON_CHARS_MAX).collect();
+    if signs.next().is_some() {
+        reason.pop();
+        reason.push('…');
+    }
+    reason
+}
+
 /// A stable hash of a sender's key, for the index.
 pub(crate) fn key_hash(sender: &str, key: &str) -> i64 {
     let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
@@ -228,13 +244,7 @@ impl Draft {
             return Err(Error::ThreadPaused { turns: thread.agent_turns });
         }
         let reply_to = self.reply_to(tx, &thread)?;
-        let step = self.moves_to.map(|to| Move {
-            to,
-            reason: self.body.lines().next().unwrap_or_default(),
-            by: &self.caller,
-            at: self.at,
-        });
-        let kind = step.map(|step| rules::check_move(tx, &thread, step)).transpose()?;
+        let step = self.step(tx, &thread)?;
         thread.head_seq += 1;
         // Time never runs backwards within a thread, whatever the clock does.
         thread.updated = thread.updated.max(self.at);
@@ -242,19 +252,53 @@ impl Draft {
             message_id: MessageId::at(thread.updated, thread.row, thread.head_seq)
                 .ok_or(Error::Conflict("this thread is full".to_owned()))?,
             seq: thread.head_seq,
-            thread_status: self.moves_to.unwrap_or(thread.status),
+            thread_status: step.map_or(thread.status, |(step, _)| step.to),
             created_at: thread.updated,
             thread_row: thread.row,
         };
         self.insert(tx, &thread, &output, reply_to)?;
-        if let (Some(step), Some(kind)) = (step, kind)
-            && kind != Transition::Unchanged
-        {
-            rules::apply_move(tx, &mut thread, step, kind)?;
-        }
+        let moved = match step {
+            Some((step, kind)) => self.make(tx, &mut thread, step, kind)?,
+            None => None,
+        };
         rules::count_turn(tx, &mut thread, (&self.caller, self.at), turns_max)?;
         tx.update_thread(&thread)?;
-        Ok(Change::of(output.message_id.to_string(), output))
+        let change = Change::of(output.message_id.to_string(), output);
+        Ok(match moved {
+            Some(detail) => change.with_detail(detail),
+            None => change,
+        })
+    }
+
+    /// Where the message moves the thread, if it does and its sender may.
+    fn step<'a>(
+        &'a self,
+        tx: &mut Tx<'_>,
+        thread: &ThreadRow,
+    ) -> Result<Option<(Move<'a>, Transition)>> {
+        let Some((to, reason)) = &self.moves_to else { return Ok(None) };
+        let step = Move { to: *to, reason, by: &self.caller, at: self.at };
+        let kind = rules::check_move(tx, thread, step)?;
+        rules::require_reason(kind, step, ("body", "holds no line of text"))?;
+        Ok(Some((step, kind)))
+    }
+
+    /// Moves the thread; answers what the audit trail says of it, unless it stood there.
+    fn make(
+        &self,
+        tx: &mut Tx<'_>,
+        thread: &mut ThreadRow,
+        step: Move<'_>,
+        kind: Transition,
+    ) -> Result<Option<String>> {
+        if kind == Transition::Unchanged {
+            if !rules::share_block(tx, thread, step)? {
+                return Ok(None);
+            }
+        } else {
+            rules::apply_move(tx, thread, step, kind)?;
+        }
+        Ok(Some(rules::move_detail(step, kind, self.metadata.as_deref())))
     }
 
     fn insert(
@@ -340,6 +384,19 @@ fn answer(original: &MessageRow) -> Result<PostMessageOutput> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reason_of_a_move_is_the_first_line_that_says_something() {
+        assert_eq!(reason_in("superseded\nby #7"), "superseded");
+        assert_eq!(reason_in("\n \r\n\u{2028}\t superseded\u{85}by #7"), "superseded");
+        assert_eq!(reason_in("a\u{1b}[2Jb"), "a [2Jb");
+        assert_eq!(reason_in(" \n\r "), "");
+        let whole = "ä".repeat(limits::REASON_CHARS_MAX);
+        assert_eq!(reason_in(&whole), whole);
+        let cut = reason_in(&format!("{whole}ä"));
+        assert_eq!(cut.chars().count(), limits::REASON_CHARS_MAX);
+        assert!(cut.ends_with("ä…"));
+    }
 
     #[test]
     fn the_key_hash_never_changes() {

@@ -38,7 +38,7 @@ impl Operation for RemoveParticipants {
 
     async fn run(self, call: &Call) -> Result<ParticipantsOutput> {
         let id = rules::thread_id(&self.thread_id)?;
-        let gone = rules::agent_names("participants", self.participants)?;
+        let gone = rules::agent_names("participants", self.participants, validate::name)?;
         if gone.is_empty() {
             return Err(Error::invalid("participants", "must name at least one agent"));
         }

@@ -1,12 +1,14 @@
 //! What the thread operations share: who may enter, who one is, and how a thread moves.
 
-use protocol::thread::{Dispute, Transition, TransitionRefused};
+use protocol::caller::HUB_AGENT;
+use protocol::thread::{Block, Dispute, Transition, TransitionRefused};
+use protocol::validate::Invalid;
 use protocol::{Caller, MessageKind, ThreadId, ThreadStatus, Timestamp, Trust, limits};
 use store::{FoldRow, NewMessage, ThreadAccess, ThreadRow, Tx};
 
 use super::summary::{Entry, Fold};
 use crate::call::Call;
-use crate::error::{Error, Result};
+use crate::error::{Checked, Error, Result};
 
 /// A payload field that names the caller must agree with the token.
 pub(crate) fn claim(field: &'static str, hint: Option<&str>, verified: &str) -> Result<()> {
@@ -140,6 +142,13 @@ pub(crate) struct Move<'a> {
     pub(crate) at: Timestamp,
 }
 
+impl Move<'_> {
+    /// The reason behind a colon, where there is one.
+    fn because(&self) -> String {
+        if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) }
+    }
+}
+
 /// Whether the caller may move the thread there, and what that amounts to.
 pub(crate) fn check_move(
     tx: &mut Tx<'_>,
@@ -148,25 +157,72 @@ pub(crate) fn check_move(
 ) -> Result<Transition> {
     let ends = matches!(step.to, ThreadStatus::Resolved | ThreadStatus::Closed);
     let dispute = if ends { fold(tx, thread)?.dispute() } else { Dispute::Settled };
-    let kind =
-        thread.status.change_to(step.to, step.by.role, dispute).map_err(
-            |refused| match refused {
-                TransitionRefused::Impossible { from, to } => {
-                    Error::ImpossibleTransition { from, to }
-                }
-                TransitionRefused::NeedsAuthority { .. } => {
-                    Error::InsufficientAuthority(refused.to_string())
-                }
-            },
-        )?;
-    if kind == Transition::Override && step.reason.trim().is_empty() {
-        return Err(Error::invalid_hint(
-            "reason",
-            "is missing",
-            "overriding a disputed, blocked or closed thread needs a reason, which is audited",
-        ));
+    let is_own = thread.blocked_by.as_ref() == Some(&step.by.agent_id);
+    let block = if is_own { Block::Own } else { Block::OfOthers };
+    thread
+        .status
+        .change_to(step.to, step.by.role, dispute, block)
+        .map_err(|refused| explain(thread, refused))
+}
+
+/// An override needs a reason; where there is none, the error says what is wrong with which field.
+pub(crate) fn require_reason(
+    kind: Transition,
+    step: Move<'_>,
+    (field, problem): (&str, &str),
+) -> Result<()> {
+    if kind != Transition::Override || !step.reason.trim().is_empty() {
+        return Ok(());
     }
-    Ok(kind)
+    Err(Error::invalid_hint(
+        field,
+        problem,
+        "overriding a disputed, blocked or closed thread needs a reason, which is audited",
+    ))
+}
+
+/// What the audit trail says of a move.
+pub(crate) fn move_detail(step: Move<'_>, kind: Transition, metadata: Option<&str>) -> String {
+    let detail = serde_json::json!({
+        "to": step.to,
+        "reason": step.reason,
+        "override": kind == Transition::Override,
+        "metadata": metadata,
+    });
+    detail.to_string()
+}
+
+/// Why a thread may not be moved, and who could.
+fn explain(thread: &ThreadRow, refused: TransitionRefused) -> Error {
+    match refused {
+        TransitionRefused::Impossible { from, to } => Error::ImpossibleTransition { from, to },
+        TransitionRefused::NeedsAuthority { .. } => {
+            Error::InsufficientAuthority(refused.to_string())
+        }
+        TransitionRefused::BlockOfOthers => {
+            Error::BlockOfOthers { blocked_by: thread.blocked_by.clone() }
+        }
+    }
+}
+
+/// Somebody else blocks a thread that is blocked already: the block is nobody's alone any more, and only
+/// authority lifts it. Says so in the thread; the caller writes it back if there was anything to say.
+pub(crate) fn share_block(tx: &mut Tx<'_>, thread: &mut ThreadRow, step: Move<'_>) -> Result<bool> {
+    let both = (thread.status, step.to) == (ThreadStatus::Blocked, ThreadStatus::Blocked);
+    let is_anothers = thread.blocked_by.as_ref().is_some_and(|by| *by != step.by.agent_id);
+    if !both || !is_anothers {
+        return Ok(false);
+    }
+    thread.blocked_by = None;
+    let body = format!("{} blocks this thread too{}", step.by.agent_id, step.because());
+    let metadata = serde_json::json!({
+        "event_type": "block_shared",
+        "reason": step.reason,
+        "by": step.by.agent_id,
+        "role": step.by.role,
+    });
+    say(tx, thread, step.at, &body, &metadata.to_string())?;
+    Ok(true)
 }
 
 /// Moves the thread and says so in it. The caller writes the thread back.
@@ -178,8 +234,9 @@ pub(crate) fn apply_move(
 ) -> Result<()> {
     let from = thread.status;
     thread.status = step.to;
-    let because = if step.reason.is_empty() { String::new() } else { format!(": {}", step.reason) };
-    let body = format!("{} set this thread from {from} to {}{because}", step.by.agent_id, step.to);
+    thread.blocked_by = (step.to == ThreadStatus::Blocked).then(|| step.by.agent_id.clone());
+    let (by, because) = (&step.by.agent_id, step.because());
+    let body = format!("{by} set this thread from {from} to {}{because}", step.to);
     let metadata = serde_json::json!({
         "event_type": "status_changed",
         "from": from,
@@ -209,7 +266,7 @@ pub(crate) fn say(
         created: thread.updated,
         kind: MessageKind::System,
         trust: Trust::Hub,
-        sender: "waystation",
+        sender: HUB_AGENT,
         session: "hub",
         body,
         metadata: Some(metadata),
@@ -228,9 +285,7 @@ pub(crate) fn count_turn(
     turns_max: i64,
 ) -> Result<()> {
     if by.role.is_human() {
-        thread.agent_turns = 0;
-        thread.paused = None;
-        thread.last_speaker = None;
+        begin_anew(thread);
         return Ok(());
     }
     if thread.last_speaker.as_deref() == Some(&*by.agent_id) {
@@ -252,11 +307,39 @@ pub(crate) fn count_turn(
     say(tx, thread, at, &body, &metadata.to_string())
 }
 
-/// The names of agents in a list, checked and without doubles.
-pub(crate) fn agent_names(field: &str, mut names: Vec<String>) -> Result<Vec<String>> {
-    use crate::error::Checked;
+/// Somebody with authority lets agents go on that the loop guard holds, and the thread says so. The caller
+/// writes the thread back.
+pub(crate) fn continue_thread(
+    tx: &mut Tx<'_>,
+    thread: &mut ThreadRow,
+    step: Move<'_>,
+) -> Result<()> {
+    begin_anew(thread);
+    let body = format!("{} lets this thread go on{}", step.by.agent_id, step.because());
+    let metadata = serde_json::json!({
+        "event_type": "thread_continued",
+        "reason": step.reason,
+        "by": step.by.agent_id,
+        "role": step.by.role,
+    });
+    say(tx, thread, step.at, &body, &metadata.to_string())
+}
+
+/// The loop guard counts from the beginning.
+fn begin_anew(thread: &mut ThreadRow) {
+    thread.agent_turns = 0;
+    thread.paused = None;
+    thread.last_speaker = None;
+}
+
+/// The names of agents in a list, each checked, and without doubles.
+pub(crate) fn agent_names(
+    field: &str,
+    mut names: Vec<String>,
+    check: fn(&str) -> std::result::Result<(), Invalid>,
+) -> Result<Vec<String>> {
     for (index, name) in names.iter().enumerate() {
-        protocol::validate::name(name).field(&format!("{field}[{index}]"))?;
+        check(name).field(&format!("{field}[{index}]"))?;
     }
     names.sort();
     names.dedup();

@@ -18,8 +18,7 @@ use crate::operation::{Effect, Operation, Route};
 pub struct SummarizeThread {
     /// The thread.
     thread_id: String,
-    /// How many of the newest messages highlights may come from, 200 unless you say otherwise.
-    /// Findings are counted over the whole thread.
+    /// How many of the newest messages highlights come from, default 200; findings are counted over all.
     #[schemars(range(min = 1))]
     max_messages: Option<u32>,
 }

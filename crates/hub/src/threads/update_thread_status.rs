@@ -12,8 +12,9 @@ use crate::error::{Checked, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::wakes::life;
 
-/// Change a thread's status. A worker may not resolve or close a thread that is blocked or has open or
-/// rejected findings; an operator or orchestrator may, with a `reason` that is audited.
+/// Change a thread's status. A worker may not end a thread that is blocked or has open or rejected
+/// findings, nor lift a block of others; an operator or orchestrator may, with a `reason` that is
+/// audited.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateThreadStatus {
@@ -24,7 +25,7 @@ pub struct UpdateThreadStatus {
     /// Why.
     #[schemars(length(max = limits::REASON_CHARS_MAX))]
     reason: Option<String>,
-    /// Structured facts about the change; they are audited.
+    /// Facts about the change, audited.
     metadata: Option<protocol::Metadata>,
     /// Optional: must match your token.
     agent_id: Option<String>,
@@ -76,15 +77,16 @@ impl Operation for UpdateThreadStatus {
                 let mut thread = rules::lock(tx, id, &caller, "change")?;
                 let step = Move { to, reason: &reason, by: &caller, at: now };
                 let kind = rules::check_move(tx, &thread, step)?;
+                rules::require_reason(kind, step, ("reason", "is missing"))?;
                 let unpauses = thread.paused.is_some()
                     && to == ThreadStatus::Active
                     && caller.role.has_authority();
-                if unpauses {
-                    thread.paused = None;
-                    thread.agent_turns = 0;
-                }
+                let is_shared = rules::share_block(tx, &mut thread, step)?;
                 if kind != Transition::Unchanged {
                     rules::apply_move(tx, &mut thread, step, kind)?;
+                }
+                if unpauses {
+                    rules::continue_thread(tx, &mut thread, step)?;
                 }
                 let let_sleep = if kind != Transition::Unchanged && to == ThreadStatus::Closed {
                     life::cancel_about(tx, thread.row, None, "the thread was closed", now)?
@@ -98,17 +100,12 @@ impl Operation for UpdateThreadStatus {
                     thread_row: thread.row,
                     let_sleep,
                 };
-                if kind == Transition::Unchanged && !unpauses {
+                if kind == Transition::Unchanged && !unpauses && !is_shared {
                     return Ok(Change::none(output));
                 }
                 tx.update_thread(&thread)?;
-                let detail = serde_json::json!({
-                    "to": to,
-                    "reason": reason,
-                    "override": kind == Transition::Override,
-                    "metadata": metadata,
-                });
-                Ok(Change::of(id.to_string(), output).with_detail(detail.to_string()))
+                let detail = rules::move_detail(step, kind, metadata.as_deref());
+                Ok(Change::of(id.to_string(), output).with_detail(detail))
             })
             .await?;
         call.hub.live.announce(output.thread_row);

@@ -1,7 +1,7 @@
 //! How stored messages are shown to callers.
 
 use protocol::message::SCHEMA_VERSION;
-use protocol::{Message, ThreadId};
+use protocol::{Message, ThreadId, validate};
 use serde_json::value::RawValue;
 use store::MessageRow;
 
@@ -38,13 +38,42 @@ pub(crate) fn lines<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Stri
 }
 
 fn line(message: &Message) -> String {
-    let about = message.metadata.as_deref().map_or_else(String::new, |m| format!(" {}", m.get()));
+    let about = message.metadata.as_deref();
+    let about = about.map_or_else(String::new, |facts| format!(" {}", indented(facts.get())));
     format!(
         "#{} {} {} ({}){about}: {}\n",
         message.seq,
         message.created_at,
         message.sender_agent_id,
         message.kind.name(),
-        message.body.replace('\n', "\n    "),
+        indented(&message.body),
     )
+}
+
+/// A text whose further lines are indented, whatever breaks them.
+pub(crate) fn indented(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive(validate::breaks_line) {
+        // A carriage return and a line feed are one break.
+        let is_rest = shown.ends_with('\r') && line.starts_with('\n');
+        if !shown.is_empty() && !is_rest {
+            shown.push_str("    ");
+        }
+        shown.push_str(line);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_breaks_a_line_is_indented_after() {
+        assert_eq!(indented("one"), "one");
+        assert_eq!(indented("one\ntwo\n\nthree\n"), "one\n    two\n    \n    three\n");
+        assert_eq!(indented("one\r\ntwo\rthree"), "one\r\n    two\r    three");
+        assert_eq!(indented("\u{2028}one\u{2029}two"), "\u{2028}    one\u{2029}    two");
+        assert_eq!(indented("one\u{85}\u{b}\u{c}two"), "one\u{85}    \u{b}    \u{c}    two");
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use protocol::{Caller, Message, Scope, ThreadId, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{MessageRow, ThreadRow, Tx};
+use store::{MessageRow, ThreadAccess, ThreadRow, Tx};
 
 use super::read_messages::since_seq;
 use super::{Tail, rules, view};
@@ -15,6 +15,7 @@ use crate::call::Call;
 use crate::chats::view::{self as chat_view, ChatMessage};
 use crate::chats::wait::{self as chat_wait, ChatWait};
 use crate::error::{Error, Result};
+use crate::live::Watch;
 use crate::operation::{Effect, Operation, Quota, Route};
 use crate::page;
 
@@ -27,7 +28,7 @@ use crate::page;
 pub struct WaitForMessages {
     /// The thread; all of yours when left out.
     thread_id: Option<String>,
-    /// Wait for what comes after this number; only with `thread_id`.
+    /// For what comes after this number; only with `thread_id`.
     #[schemars(range(min = 0))]
     since_seq: Option<i64>,
     /// Wait in chats of this source instead; `*` for all.
@@ -209,29 +210,32 @@ async fn wait(call: &Call, asked: Arc<Asked>, timeout: Duration) -> Result<WaitF
     loop {
         // Watch first, look second: what is committed in between rings the watch.
         let known = asked.thread.and_then(|thread| call.hub.live.thread_row(thread));
-        let rows =
-            if let Some(row) = known { vec![row] } else { watched_rows(call, &asked).await? };
-        for row in rows {
-            watch.add_thread(row);
+        match known {
+            Some(row) => watch.add_thread(row),
+            None => watch_rows(call, &asked, &mut watch).await?,
         }
-        let found = if let Some(found) = look_together(call, &asked, known).await? {
-            found
-        } else {
-            let asked = Arc::clone(&asked);
-            call.read(move |tx| look(tx, &asked)).await?
-        };
+        let found = look_now(call, &asked, known).await?;
         if !found.messages.is_empty() {
             return Ok(found);
         }
+        if timeout.is_zero() {
+            return Ok(WaitForMessagesOutput { timed_out: true, ..found });
+        }
         tokio::select! {
-            () = watch.changed() => {}
+            heard = rung(call, &asked, &watch) => heard?,
             () = call.hub.stopping.cancelled() => return Ok(found),
-            () = &mut deadline => return Ok(WaitForMessagesOutput { timed_out: true, ..found }),
+            () = &mut deadline => {
+                // Nothing may have rung for what another hub wrote.
+                let found = look_now(call, &asked, known).await?;
+                let timed_out = found.messages.is_empty();
+                return Ok(WaitForMessagesOutput { timed_out, ..found });
+            }
         }
     }
 }
 
-async fn watched_rows(call: &Call, asked: &Arc<Asked>) -> Result<Vec<i64>> {
+/// Watches the caller's threads, or the one it asked for.
+async fn watch_rows(call: &Call, asked: &Arc<Asked>, watch: &mut Watch) -> Result<()> {
     let asked = Arc::clone(asked);
     let thread = asked.thread;
     let find = move |tx: &mut Tx<'_>| match asked.thread {
@@ -239,17 +243,70 @@ async fn watched_rows(call: &Call, asked: &Arc<Asked>) -> Result<Vec<i64>> {
         None => Ok(tx.thread_rows_of(
             &asked.caller.workspace_id,
             &asked.caller.agent_id,
-            limits::WAIT_THREADS_MAX,
+            limits::WAIT_THREADS_MAX + 1,
         )?),
     };
-    let rows = call.read(find).await?;
+    let mut rows = call.read(find).await?;
     if let (Some(thread), [row]) = (thread, rows.as_slice()) {
         call.hub.live.know_thread(thread, *row);
     }
-    Ok(rows)
+    if rows.len() > limits::WAIT_THREADS_MAX {
+        rows.truncate(limits::WAIT_THREADS_MAX);
+        if let Some(oldest) = rows.last() {
+            watch.add_older(*oldest);
+        }
+    }
+    for row in rows {
+        watch.add_thread(row);
+    }
+    Ok(())
 }
 
-/// What there is to tell right now, from what was read once for everyone who waits in the thread.
+/// Waits until something happened that may be for the caller.
+async fn rung(call: &Call, asked: &Arc<Asked>, watch: &Watch) -> Result<()> {
+    loop {
+        tokio::select! {
+            () = watch.changed() => return Ok(()),
+            rows = watch.older_changed() => {
+                // Most of them are threads of others, and looking at all of one's own is dear.
+                let Some(rows) = rows else { return Ok(()) };
+                let asked = Arc::clone(asked);
+                if call.read(move |tx| is_in_any(tx, &asked.caller, &rows)).await? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+/// Whether the caller takes part in any of these threads.
+fn is_in_any(tx: &mut Tx<'_>, caller: &Caller, rows: &[i64]) -> Result<bool> {
+    for row in rows {
+        let access = tx.thread_by_row(*row, &caller.agent_id)?;
+        let is_in = |access: ThreadAccess| {
+            access.is_member && access.thread.workspace == caller.workspace_id
+        };
+        if access.is_some_and(is_in) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What there is to tell right now.
+async fn look_now(
+    call: &Call,
+    asked: &Arc<Asked>,
+    row: Option<i64>,
+) -> Result<WaitForMessagesOutput> {
+    if let Some(found) = look_together(call, asked, row).await? {
+        return Ok(found);
+    }
+    let asked = Arc::clone(asked);
+    call.read(move |tx| look(tx, &asked)).await
+}
+
+/// The same from what was read once for everyone who waits in the thread.
 /// Nothing when this caller has to look by itself.
 async fn look_together(
     call: &Call,
@@ -276,7 +333,7 @@ async fn look_together(
     Ok(Some(output))
 }
 
-/// What is there to tell right now.
+/// What there is to tell right now, looked up for this caller alone.
 fn look(tx: &mut Tx<'_>, asked: &Asked) -> Result<WaitForMessagesOutput> {
     let mut output = WaitForMessagesOutput::default();
     let threads: Vec<(ThreadRow, i64)> = match asked.thread {

@@ -104,6 +104,7 @@ async fn claims_are_read_as_configured() {
         ("https://acme.example/role", json!(["operator"])),
         ("sid", json!("")),
         ("azp", json!("auth0|123")),
+        ("azp", json!("Waystation")),
     ] {
         let token = key.sign(&key.header("k1"), &with(claims.clone(), claim, value));
         assert_malformed!(world.verify(&token).await, claim);

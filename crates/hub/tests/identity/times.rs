@@ -95,7 +95,9 @@ fn a_token_lives_as_long_as_asked_within_limits() {
 fn a_token_is_issued_only_to_proper_names() {
     let world = World::new();
     let mut token = new_token(1);
-    token.agent_id = "a\nb".to_owned();
-    let error = world.keys.issue(&token, NOW).unwrap_err();
-    assert!(error.to_string().contains("`agent_id`"), "{error}");
+    for name in ["a\nb", "waystation", "WayStation"] {
+        token.agent_id = name.to_owned();
+        let error = world.keys.issue(&token, NOW).unwrap_err();
+        assert!(error.to_string().contains("`agent_id`"), "{error}");
+    }
 }

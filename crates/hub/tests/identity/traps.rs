@@ -1,10 +1,12 @@
 //! The traps of RFC 8725, one test each, on tokens that claim to be the hub's own.
 
+use std::sync::Arc;
+
 use protocol::{Role, Scope, Toolsets, limits};
 use ring::hmac;
 use ring::signature::KeyPair;
 use serde_json::{Value, json};
-use waystation_hub::identity::{IdentityError, NewToken, StaticToken};
+use waystation_hub::identity::{IdentityError, NewToken, StaticToken, Verifier};
 
 use crate::world::{
     AUDIENCE, NOW, NOW_SECONDS, World, assert_malformed, assert_refused, claims, config, encode,
@@ -233,6 +235,27 @@ async fn each_required_claim_is_checked() {
     }
     let token = world.with_claim("sub", json!("somebody"));
     assert_malformed!(world.verify(&token).await, "sub");
+    // Signed by a hub that did not know better.
+    let token = world.with_claim("agent_id", json!("waystation"));
+    assert_malformed!(world.verify(&token).await, "agent_id");
+}
+
+#[test]
+fn no_setting_makes_anyone_the_hub_itself() {
+    let token = r#"{"token":"correct.horse.battery","agent_id":"Waystation","workspace_id":"acme",
+        "role":"service"}"#;
+    let mut tokens = config();
+    tokens.static_tokens.push(serde_json::from_str(token).unwrap());
+    let certificate = r#"{"cn":"c","agent_id":"waystation","workspace_id":"acme","role":"worker"}"#;
+    let mut certificates = config();
+    certificates.client_certificates.push(serde_json::from_str(certificate).unwrap());
+    for (config, field) in
+        [(tokens, "static_tokens[0].agent_id"), (certificates, "client_certificates[0].agent_id")]
+    {
+        let keys = Arc::clone(&World::new().keys);
+        let error = Verifier::new(&config, keys, Arc::default()).unwrap_err().to_string();
+        assert!(error.contains(field) && error.contains("hub's own"), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use protocol::Role;
 use serde_json::{Value, json};
 use testkit::{On, TestHub, caller, generous};
 
+use crate::summary::grow;
 use crate::world::{assert_invalid, coordinator, event, open, open_with, operator, post, worker};
 
 crate::on_both! {
@@ -11,6 +12,7 @@ crate::on_both! {
     every_filter_narrows
     a_title_is_found_in_any_case_and_to_the_letter
     unread_counts_messages_of_others_after_the_cursor
+    unread_is_counted_up_to_a_limit
     unread_only_leaves_out_what_holds_nothing_new
     pages_meet_without_gap_or_double
     a_list_is_refused_when_a_field_is_wrong
@@ -104,6 +106,23 @@ async fn unread_counts_messages_of_others_after_the_cursor(on: On) {
     hub.ok(&worker("reviewer"), "ack_read", ack).await;
     let of_reviewer = line("reviewer").await;
     assert_eq!((&of_reviewer["unread"], &of_reviewer["last_read_seq"]), (&json!(1), &json!(2)));
+    hub.stop().await;
+}
+
+async fn unread_is_counted_up_to_a_limit(on: On) {
+    let hub = TestHub::with(on, generous());
+    let reviewer = worker("reviewer");
+    hub.ok(&reviewer, "heartbeat_session", json!({ "runtime": "codex_cli" })).await;
+    let thread = open(&hub).await;
+    let most = protocol::limits::UNREAD_COUNT_MAX;
+    grow(&hub, &thread, most - 1).await;
+    for (more, expected) in [(0, most - 1), (1, most), (1, most), (500, most)] {
+        grow(&hub, &thread, more).await;
+        let listed = hub.ok(&reviewer, "list_threads", json!({})).await;
+        assert_eq!(listed["threads"][0]["unread"], expected);
+        let agents = hub.ok(&reviewer, "list_agents", json!({})).await;
+        assert_eq!(agents["agents"][0]["unread"], expected);
+    }
     hub.stop().await;
 }
 

@@ -67,10 +67,26 @@ async fn a_person_or_an_orchestrator_lets_them_go_on(on: On) {
     hub.ok(&author, "update_thread_status", active.clone()).await;
     let seen = hub.ok(&author, "get_thread", json!({ "thread_id": thread })).await;
     assert!(seen["paused_at"].is_string());
-    hub.ok(&coordinator(), "update_thread_status", active).await;
+    let before = messages(&hub, &thread).await.len();
+    hub.clock.advance_ms(60_000);
+    let lifted = hub.ok(&coordinator(), "update_thread_status", active.clone()).await;
+    assert_eq!(lifted["updated_at"], "2026-02-17T12:01:00Z");
     let listed = hub.ok(&author, "list_threads", json!({})).await;
     assert_eq!(listed["threads"][0].get("paused"), None);
-    talk().await;
+    assert_eq!(listed["threads"][0]["updated_at"], lifted["updated_at"]);
+    // Everyone in the thread sees it, once.
+    hub.ok(&coordinator(), "update_thread_status", active).await;
+    let said = messages(&hub, &thread).await;
+    assert_eq!(said.len(), before + 1);
+    assert_eq!(said[before]["metadata"]["event_type"], "thread_continued");
+    assert_eq!(said[before]["metadata"]["by"], "coordinator");
+    // Whoever spoke last begins a turn again.
+    let (first, last) = (worker("reviewer"), worker("author"));
+    for (by, body) in [(&first, "1"), (&last, "2"), (&first, "3"), (&last, "4")] {
+        post(&hub, by, &thread, body).await;
+    }
+    let more = json!({ "thread_id": thread, "body": "more" });
+    assert_eq!(hub.code(&first, "post_message", more).await, "CONFLICT");
     hub.stop().await;
 }
 

@@ -22,6 +22,13 @@ async fn a_reader_of_one_hub_is_told_what_another_one_took() {
     assert_eq!(got["messages"][0]["body"], "from the other hub");
     // A retry at the other hub is the same message.
     assert_eq!(here.ok(&alice, "post_message", post).await, posted);
+    // So is a thread that both are asked to open at once.
+    let opening = json!({ "title": "once", "idempotency_key": "k" });
+    let (one, other) = tokio::join!(
+        here.ok(&alice, "create_thread", opening.clone()),
+        there.ok(&alice, "create_thread", opening),
+    );
+    assert_eq!(one, other);
     there.stop().await;
     here.stop().await;
 }

@@ -114,6 +114,11 @@ async fn lists_are_refused_when_a_name_is_wrong(on: On) {
         ];
         assert_invalid(&hub, &coordinator(), operation, &cases).await;
     }
+    // Nobody takes part under the name in which the hub itself speaks.
+    let cases = [("participants[1]", names(&thread, &["a", "Waystation"]))];
+    assert_invalid(&hub, &coordinator(), "add_participants", &cases).await;
+    let cases = [("participants[0]", json!({ "title": "x", "participants": ["waystation"] }))];
+    assert_invalid(&hub, &coordinator(), "create_thread", &cases).await;
     assert!(messages(&hub, &thread).await.is_empty());
     hub.stop().await;
 }

@@ -224,7 +224,7 @@ async fn metadata_comes_back_as_it_was_given(on: On) {
     let author = worker("author");
     let metadata = json!({
         "text": "\\u0000 spelled out, \u{1} and \u{7f}", "zero": -0.0, "big": 9_007_199_254_740_993_i64,
-        "small": i64::MIN, "huge": u64::MAX, "float": 1.5e-7, "null": null, "list": [[], {}, true],
+        "small": i64::MIN, "huge": u64::MAX, "float": 1.5e-7, "long": 31.245_270_191_439_438, "null": null, "list": [[], {}, true],
         "": "empty key", "ключ": "значение", "nested": { "b": 1, "a": { "d": 1, "c": 2 } }
     });
     let input = json!({ "thread_id": thread, "body": "x", "metadata": metadata });
@@ -240,6 +240,18 @@ async fn metadata_comes_back_as_it_was_given(on: On) {
         assert!(error.to_string().contains("metadata"), "{error}");
         assert!(error.to_string().contains('a'), "{error}");
     }
+    // Two that differ in their last digits would be kept as one.
+    for number in ["12345678901234567890123", "12345678901234567890124"] {
+        let text = format!(
+            r#"{{"thread_id":"{thread}","body":"x","idempotency_key":"k","metadata":{{"id":{number}}}}}"#
+        );
+        let error = hub.call_text(&author, "post_message", text.into_bytes()).await.unwrap_err();
+        let error = error.body("req".to_owned());
+        assert_eq!(error.code.name(), "VALIDATION_ERROR");
+        assert_eq!(error.field.as_deref(), Some("metadata.id"));
+        assert!(error.message.contains("as text"), "{}", error.message);
+    }
+    assert_eq!(messages(&hub, &thread).await.len(), 1);
     hub.stop().await;
 }
 

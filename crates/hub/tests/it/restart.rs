@@ -1,15 +1,21 @@
 //! What a hub still knows after it was stopped and started again.
 
+use std::sync::Arc;
+
+use protocol::Role;
 use serde_json::{Value, json};
-use testkit::{On, TestHub, generous};
+use testkit::{On, TestHub, caller_in, generous};
 use waystation_hub::Settings;
 
-use crate::world::{messages, open, operator, post, worker};
+use crate::world::{assert_invalid, messages, open, operator, post, worker};
 
 crate::on_both! {
     a_retry_after_a_restart_gets_the_first_answer
     everything_is_found_again_after_a_restart
     a_key_is_forgotten_when_its_window_has_passed
+    a_thread_is_opened_once_with_a_key
+    the_key_of_a_thread_is_free_again_when_its_window_has_passed
+    sixty_four_concurrent_retries_open_one_thread
 }
 
 fn keyed(thread: &str, body: &str) -> Value {
@@ -80,4 +86,88 @@ async fn a_key_is_forgotten_when_its_window_has_passed(on: On) {
     let old = hub.code(&author, "post_message", keyed(&thread, "x")).await;
     assert_eq!(old, "IDEMPOTENCY_CONFLICT");
     hub.stop().await;
+}
+
+/// A thread that is opened with a key.
+fn opening(title: &str) -> Value {
+    json!({ "title": title, "participants": ["b", "a"], "idempotency_key": "once" })
+}
+
+async fn threads(hub: &TestHub) -> usize {
+    hub.ok(&operator(), "list_threads", json!({})).await["threads"].as_array().unwrap().len()
+}
+
+async fn a_thread_is_opened_once_with_a_key(on: On) {
+    let hub = TestHub::with(on, generous());
+    let author = worker("author");
+    let first = hub.ok(&author, "create_thread", opening("x")).await;
+    hub.clock.advance_ms(1_000);
+    assert_eq!(hub.ok(&author, "create_thread", opening("x")).await, first);
+    // The same in other words is the same.
+    let mut same = opening("x");
+    same["participants"] = json!(["a", "b", "a"]);
+    same["type"] = json!("conversation");
+    assert_eq!(hub.ok(&author, "create_thread", same).await, first);
+    let hub = hub.restart().await;
+    hub.clock.advance_ms(365 * 24 * 3_600_000);
+    // Whatever became of the thread since.
+    let thread = &first["thread_id"];
+    let add = json!({ "thread_id": thread, "participants": ["c"] });
+    hub.ok(&author, "add_participants", add).await;
+    let close = json!({ "thread_id": thread, "status": "closed" });
+    hub.ok(&author, "update_thread_status", close).await;
+    assert_eq!(hub.ok(&author, "create_thread", opening("x")).await, first);
+    assert_eq!(threads(&hub).await, 1);
+    for (field, value) in [
+        ("title", json!("y")),
+        ("type", json!("incident")),
+        ("participants", json!(["a"])),
+        ("participants", json!([])),
+    ] {
+        let mut other = opening("x");
+        other[field] = value;
+        let code = hub.code(&author, "create_thread", other).await;
+        assert_eq!(code, "IDEMPOTENCY_CONFLICT", "{field}");
+    }
+    // The key is the agent's own, in its workspace; without a key everything is new.
+    let elsewhere = caller_in("wk_other", "author", Role::Worker);
+    for by in [&worker("reviewer"), &elsewhere] {
+        assert_ne!(hub.ok(by, "create_thread", opening("x")).await["thread_id"], *thread);
+    }
+    hub.ok(&author, "create_thread", json!({ "title": "x" })).await;
+    hub.ok(&author, "create_thread", json!({ "title": "x" })).await;
+    assert_eq!(threads(&hub).await, 4);
+    let cases = ["", "a\nb", &"x".repeat(201)]
+        .map(|key| ("idempotency_key", json!({ "title": "x", "idempotency_key": key })));
+    assert_invalid(&hub, &author, "create_thread", &cases).await;
+    hub.stop().await;
+}
+
+async fn the_key_of_a_thread_is_free_again_when_its_window_has_passed(on: On) {
+    let window = Settings { idempotency_window_ms: Some(3_600_000), ..generous() };
+    let hub = TestHub::with(on, window);
+    let author = worker("author");
+    let first = hub.ok(&author, "create_thread", opening("x")).await;
+    hub.clock.advance_ms(3_600_000);
+    assert_eq!(hub.ok(&author, "create_thread", opening("x")).await, first);
+    hub.clock.advance_ms(1);
+    let second = hub.ok(&author, "create_thread", opening("y")).await;
+    assert_ne!(second["thread_id"], first["thread_id"]);
+    assert_eq!(hub.ok(&author, "create_thread", opening("y")).await, second);
+    let old = hub.code(&author, "create_thread", opening("x")).await;
+    assert_eq!(old, "IDEMPOTENCY_CONFLICT");
+    hub.stop().await;
+}
+
+async fn sixty_four_concurrent_retries_open_one_thread(on: On) {
+    let hub = Arc::new(TestHub::with(on, generous()));
+    let mut retries = tokio::task::JoinSet::new();
+    for _ in 0..64 {
+        let hub = Arc::clone(&hub);
+        retries
+            .spawn(async move { hub.ok(&worker("author"), "create_thread", opening("x")).await });
+    }
+    let answers = retries.join_all().await;
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    assert_eq!(threads(&hub).await, 1);
 }

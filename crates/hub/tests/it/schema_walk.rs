@@ -139,6 +139,7 @@ fn what_a_check_bounds_the_schema_says() {
     let catalogue = waystation_hub::catalogue();
     for (operation, field, word) in [
         ("create_thread", "title", "maxLength"),
+        ("create_thread", "idempotency_key", "maxLength"),
         ("add_participants", "participants", "minItems"),
         ("post_message", "body", "maxLength"),
         ("post_message", "idempotency_key", "maxLength"),

@@ -6,12 +6,15 @@ use protocol::{Caller, Role, Scope, Scopes};
 use serde_json::{Value, json};
 use testkit::{On, TestHub, caller, caller_in, generous};
 
-use crate::world::{assert_invalid, operator, worker};
+use crate::world::{assert_invalid, open_with, operator, worker};
 
 crate::on_both! {
     a_report_holds_while_it_is_fresh
     a_report_keeps_what_it_leaves_out
     sessions_are_filtered_and_counted
+    sessions_come_in_pages
+    who_is_online_is_found_behind_many_who_left
+    a_session_that_nobody_heard_of_is_forgotten_unless_it_is_needed
     a_report_is_refused_when_a_field_is_wrong
     nobody_can_call_itself_managed
     an_opened_session_is_managed_and_its_token_short
@@ -54,12 +57,17 @@ async fn a_report_holds_while_it_is_fresh(on: On) {
 async fn a_report_keeps_what_it_leaves_out(on: On) {
     let hub = TestHub::with(on, generous());
     let agent = worker("agent");
-    let full = json!({ "runtime": "codex_cli", "runtime_version": "1.2", "cwd": "/home/me/src" });
+    let full = json!({
+        "runtime": "codex_cli", "runtime_version": "1.2", "cwd": "/home/me/src", "resumable": true,
+    });
     hub.ok(&agent, "heartbeat_session", full).await;
     hub.ok(&agent, "heartbeat_session", json!({ "runtime": "codex_cli" })).await;
     let found = sessions(&hub, json!({})).await;
     assert_eq!((found.len(), &found[0]["runtime_version"]), (1, &json!("1.2")));
-    assert_eq!(found[0]["cwd"], "/home/me/src");
+    assert_eq!((&found[0]["cwd"], &found[0]["resumable"]), (&json!("/home/me/src"), &json!(true)));
+    let no_more = json!({ "runtime": "codex_cli", "resumable": false });
+    hub.ok(&agent, "heartbeat_session", no_more).await;
+    assert_eq!(sessions(&hub, json!({})).await[0]["resumable"], false);
     hub.stop().await;
 }
 
@@ -80,6 +88,105 @@ async fn sessions_are_filtered_and_counted(on: On) {
     assert_eq!((page["sessions"].as_array().unwrap().len(), &page["truncated"]), (2, &json!(true)));
     let page = hub.ok(&worker("looker"), "list_sessions", json!({ "limit": 3 })).await;
     assert_eq!(page["truncated"], false);
+    hub.stop().await;
+}
+
+/// An agent in one of its sessions.
+fn in_session(agent: &str, session: &str) -> Arc<Caller> {
+    Arc::new(Caller { session_id: session.to_owned(), ..(*worker(agent)).clone() })
+}
+
+/// Every session, page by page, as agent and session.
+async fn pages(hub: &TestHub, mut input: Value) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    loop {
+        let page = hub.ok(&worker("looker"), "list_sessions", input.clone()).await;
+        let text = |session: &Value, key: &str| session[key].as_str().unwrap().to_owned();
+        let sessions = page["sessions"].as_array().unwrap().iter();
+        all.extend(sessions.map(|s| (text(s, "agent_id"), text(s, "session_id"))));
+        assert_eq!(page["truncated"], page.get("next_cursor").is_some());
+        match page.get("next_cursor") {
+            Some(next) => input["cursor"] = next.clone(),
+            None => return all,
+        }
+    }
+}
+
+async fn sessions_come_in_pages(on: On) {
+    let hub = TestHub::with(on, generous());
+    // Many report in the same moment, and names hold whatever a name may hold.
+    for (agent, session) in
+        [("b", "s/1"), ("a", "s.2"), ("a", "s-1"), ("ä@x", "s+1"), ("b", "s:0"), ("c", "s_9")]
+    {
+        let beat = json!({ "runtime": "r" });
+        hub.ok(&in_session(agent, session), "heartbeat_session", beat).await;
+    }
+    hub.clock.advance_ms(1_000);
+    hub.ok(&in_session("d", "newest"), "heartbeat_session", json!({ "runtime": "r" })).await;
+    let whole = pages(&hub, json!({})).await;
+    assert_eq!(whole.len(), 7);
+    assert_eq!(whole[0].0, "d");
+    for limit in [1, 2, 3, 6, 7] {
+        assert_eq!(pages(&hub, json!({ "limit": limit })).await, whole, "{limit} at a time");
+    }
+    let of_one = pages(&hub, json!({ "limit": 1, "agent_id": "b" })).await;
+    assert_eq!(of_one.len(), 2);
+    let cases = [
+        ("cursor", json!({ "cursor": "" })),
+        ("cursor", json!({ "cursor": "7b" })),
+        ("cursor", json!({ "cursor": "7b.YQ" })),
+        ("cursor", json!({ "cursor": "7b.YQ.IA" })),
+        ("cursor", json!({ "cursor": "x.YQ.YQ" })),
+    ];
+    assert_invalid(&hub, &worker("looker"), "list_sessions", &cases).await;
+    hub.stop().await;
+}
+
+async fn who_is_online_is_found_behind_many_who_left(on: On) {
+    let hub = TestHub::with(on, generous());
+    hub.ok(&worker("here"), "heartbeat_session", json!({ "runtime": "r" })).await;
+    hub.clock.advance_ms(1_000);
+    let bye = json!({ "runtime": "r", "status": "offline" });
+    for number in 0..=protocol::limits::PAGE_MAX {
+        let gone = in_session("gone", &format!("s{number}"));
+        hub.ok(&gone, "heartbeat_session", bye.clone()).await;
+    }
+    let online = pages(&hub, json!({ "online_only": true, "limit": 1 })).await;
+    assert_eq!(online, [("here".to_owned(), "sess_here".to_owned())]);
+    assert_eq!(pages(&hub, json!({})).await.len(), protocol::limits::PAGE_MAX + 2);
+    hub.stop().await;
+}
+
+async fn a_session_that_nobody_heard_of_is_forgotten_unless_it_is_needed(on: On) {
+    let hub = TestHub::with(on, generous());
+    for (agent, session) in
+        [("member", "old"), ("former", "left"), ("loner", "first"), ("loner", "last")]
+    {
+        let beat = json!({ "runtime": "r" });
+        hub.ok(&in_session(agent, session), "heartbeat_session", beat).await;
+        hub.clock.advance_ms(1_000);
+    }
+    hub.ok(&in_session("member", "newer"), "heartbeat_session", json!({ "runtime": "r" })).await;
+    open_with(&hub, &["member"]).await;
+    let closed = open_with(&hub, &["former"]).await;
+    let close = json!({ "thread_id": closed, "status": "closed" });
+    hub.ok(&operator(), "update_thread_status", close).await;
+    // Days go by, and the hub starts anew.
+    hub.clock.advance_ms(protocol::limits::retention::AGENT_SESSION_MS - 60_000);
+    let hub = hub.restart().await;
+    let beat = json!({ "runtime": "r" });
+    hub.ok(&in_session("loner", "last"), "heartbeat_session", beat).await;
+    assert_eq!(pages(&hub, json!({})).await.len(), 5, "nothing is that old yet");
+    hub.clock.advance_ms(120_000);
+    let hub = hub.restart().await;
+    let left = |(agent, session): (&str, &str)| (agent.to_owned(), session.to_owned());
+    let kept = [("loner", "last"), ("member", "newer")].map(left);
+    let patience = tokio::time::timeout(std::time::Duration::from_secs(20), async {
+        while pages(&hub, json!({})).await != kept {
+            tokio::task::yield_now().await;
+        }
+    });
+    patience.await.expect("what is not needed is forgotten, and nothing else");
     hub.stop().await;
 }
 
@@ -163,6 +270,7 @@ async fn an_opened_session_is_managed_and_its_token_short(on: On) {
     assert!(!trail.contains(opened["token"].as_str().unwrap()), "no token in the trail");
     let cases = [
         ("agent_id", opening(&json!({ "agent_id": "a b" }))),
+        ("agent_id", opening(&json!({ "agent_id": "waystation" }))),
         ("host", opening(&json!({ "host": "" }))),
         ("pid", opening(&json!({ "pid": 0 }))),
         ("command[1]", opening(&json!({ "command": ["a", "b\u{0}c"] }))),
@@ -236,6 +344,16 @@ async fn a_host_reports_for_the_sessions_it_runs(on: On) {
         hub.code(&worker("other"), "heartbeat_session", beat("host_1")).await,
         "CLAIM_MISMATCH"
     );
+    // Who may run agents speaks for them only as the host that runs them.
+    let names = [("agent_id", json!("agent")), ("session_id", opened["session_id"].clone())];
+    for (field, value) in names {
+        let mut beat = json!({ "runtime": "codex_cli" });
+        beat[field] = value;
+        for by in [&operator(), &host] {
+            let code = hub.code(by, "heartbeat_session", beat.clone()).await;
+            assert_eq!(code, "CLAIM_MISMATCH", "{field} by {}", by.agent_id);
+        }
+    }
     let elsewhere = Arc::new(Caller { workspace_id: "wk_other".to_owned(), ..(*host).clone() });
     hub.ok(&elsewhere, "heartbeat_session", beat("host_2")).await;
     assert_eq!(sessions(&hub, json!({})).await.len(), 1, "another workspace's is another");

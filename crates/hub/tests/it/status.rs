@@ -12,8 +12,12 @@ use crate::world::{
 crate::on_both! {
     a_settled_thread_moves_as_written
     a_disputed_thread_moves_only_with_authority
+    a_block_is_lifted_by_who_made_it_or_with_authority
+    a_block_of_several_is_nobody_s_alone
     escalating_and_resolving_by_event_moves_the_thread
     an_event_that_may_not_move_the_thread_is_refused_whole
+    an_override_by_event_says_why_and_leaves_it_in_the_trail
+    the_reason_of_an_event_is_as_long_as_a_reason_may_be
     a_move_says_who_made_it_and_why
     moving_to_where_it_stands_changes_nothing
     a_status_is_refused_when_a_field_is_wrong
@@ -45,7 +49,7 @@ async fn a_settled_thread_moves_as_written(on: On) {
         ("active", "blocked", "ok", "ok"),
         ("active", "resolved", "ok", "ok"),
         ("active", "closed", "ok", "ok"),
-        ("blocked", "active", "ok", "ok"),
+        ("blocked", "active", "INSUFFICIENT_AUTHORITY", "ok"),
         ("blocked", "resolved", "INSUFFICIENT_AUTHORITY", "ok"),
         ("blocked", "closed", "INSUFFICIENT_AUTHORITY", "ok"),
         ("resolved", "active", "ok", "ok"),
@@ -103,6 +107,63 @@ async fn a_disputed_thread_moves_only_with_authority(on: On) {
     hub.stop().await;
 }
 
+async fn a_block_is_lifted_by_who_made_it_or_with_authority(on: On) {
+    let hub = TestHub::with(on, generous());
+    let (author, reviewer) = (worker("author"), worker("reviewer"));
+    // Also after a restart: who blocked it is written down.
+    let thread = open(&hub).await;
+    event(&hub, &author, &thread, "thread_escalated").await;
+    let hub = hub.restart().await;
+    let error = refusal(&hub, &reviewer, "update_thread_status", because(&thread, "active")).await;
+    assert_eq!(error.code.name(), "INSUFFICIENT_AUTHORITY");
+    let hint = error.hint.unwrap();
+    assert!(hint.contains("author") && hint.contains("operator"), "{hint}");
+    assert_eq!(messages(&hub, &thread).await.len(), 2, "nothing was said");
+    let code = hub.code(&author, "update_thread_status", because(&thread, "closed")).await;
+    assert_eq!(code, "INSUFFICIENT_AUTHORITY", "what is blocked is not ended at once");
+    hub.ok(&author, "update_thread_status", to(&thread, "active")).await;
+    assert_eq!(messages(&hub, &thread).await[2]["metadata"]["override"], false);
+    // What was lifted is nobody's block.
+    hub.ok(&reviewer, "update_thread_status", to(&thread, "blocked")).await;
+    let code = hub.code(&author, "update_thread_status", to(&thread, "active")).await;
+    assert_eq!(code, "INSUFFICIENT_AUTHORITY");
+    let unreasoned =
+        refusal(&hub, &operator(), "update_thread_status", to(&thread, "active")).await;
+    assert_eq!(unreasoned.field.as_deref(), Some("reason"));
+    hub.ok(&operator(), "update_thread_status", because(&thread, "active")).await;
+    let said = messages(&hub, &thread).await.pop().unwrap();
+    assert_eq!(
+        (&said["metadata"]["override"], &said["metadata"]["by"]),
+        (&json!(true), &json!("human"))
+    );
+    hub.stop().await;
+}
+
+async fn a_block_of_several_is_nobody_s_alone(on: On) {
+    let hub = TestHub::with(on, generous());
+    let (author, reviewer) = (worker("author"), worker("reviewer"));
+    for by_event in [true, false] {
+        let thread = open(&hub).await;
+        event(&hub, &author, &thread, "thread_escalated").await;
+        for _ in 0..2 {
+            if by_event {
+                event(&hub, &reviewer, &thread, "thread_escalated").await;
+            } else {
+                hub.ok(&reviewer, "update_thread_status", because(&thread, "blocked")).await;
+            }
+        }
+        let said = messages(&hub, &thread).await;
+        let shared = said.iter().filter(|m| m["metadata"]["event_type"] == "block_shared");
+        assert_eq!(shared.count(), 1, "by event: {by_event}");
+        for by in [&author, &reviewer] {
+            let code = hub.code(by, "update_thread_status", to(&thread, "active")).await;
+            assert_eq!(code, "INSUFFICIENT_AUTHORITY", "{}", by.agent_id);
+        }
+        hub.ok(&coordinator(), "update_thread_status", because(&thread, "active")).await;
+    }
+    hub.stop().await;
+}
+
 async fn escalating_and_resolving_by_event_moves_the_thread(on: On) {
     let hub = TestHub::with(on, generous());
     let thread = open(&hub).await;
@@ -136,6 +197,51 @@ async fn an_event_that_may_not_move_the_thread_is_refused_whole(on: On) {
     assert_eq!(code, "INSUFFICIENT_AUTHORITY");
     let got = messages(&hub, &thread).await;
     assert_eq!(got.len(), 1, "the event was not kept either");
+    hub.stop().await;
+}
+
+/// What the audit trail says of the last call of an operation that changed something.
+async fn last_detail(hub: &TestHub, operation: &str) -> Value {
+    let trail = hub.ok(&operator(), "read_audit", json!({ "limit": 200 })).await;
+    let mut entries = trail["entries"].as_array().unwrap().iter();
+    let changed = |entry: &&Value| entry["operation"] == operation && entry["outcome"] == "ok";
+    let entry = entries.rfind(changed).unwrap();
+    serde_json::from_str(entry["detail"].as_str().unwrap()).unwrap()
+}
+
+async fn an_override_by_event_says_why_and_leaves_it_in_the_trail(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = standing(&hub, "active").await;
+    event(&hub, &worker("reviewer"), &thread, "finding_reported").await;
+    let mut resolve = event_input(&thread, "thread_resolved");
+    resolve["body"] = json!(" \n\r\n");
+    let error = refusal(&hub, &coordinator(), "post_message", resolve.clone()).await;
+    assert_eq!(error.field.as_deref(), Some("body"), "{}", error.message);
+    assert!(error.hint.unwrap().contains("reason"));
+    resolve["body"] = json!("\nsuperseded\nby another thread");
+    resolve["metadata"]["ticket"] = json!(7);
+    hub.ok(&coordinator(), "post_message", resolve).await;
+    let said = messages(&hub, &thread).await.pop().unwrap();
+    assert_eq!(said["body"], "coordinator set this thread from active to resolved: superseded");
+    assert_eq!(said["metadata"]["reason"], "superseded");
+    let detail = last_detail(&hub, "post_message").await;
+    assert_eq!((&detail["to"], &detail["override"]), (&json!("resolved"), &json!(true)));
+    assert_eq!(detail["reason"], "superseded");
+    assert!(detail["metadata"].as_str().unwrap().contains("\"ticket\":7"), "{detail}");
+    hub.stop().await;
+}
+
+async fn the_reason_of_an_event_is_as_long_as_a_reason_may_be(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let mut escalate = event_input(&thread, "thread_escalated");
+    escalate["body"] = json!("ö".repeat(100_000));
+    hub.ok(&worker("author"), "post_message", escalate).await;
+    let said = &messages(&hub, &thread).await[1];
+    let reason = said["metadata"]["reason"].as_str().unwrap();
+    assert_eq!(reason.chars().count(), protocol::limits::REASON_CHARS_MAX);
+    assert!(reason.ends_with("ö…"));
+    assert!(said["body"].as_str().unwrap().len() < 3_000);
     hub.stop().await;
 }
 
@@ -228,6 +334,8 @@ async fn a_service_moves_a_thread_like_a_worker(on: On) {
     let service = caller("feed", Role::Service);
     let code = hub.code(&service, "update_thread_status", because(&thread, "closed")).await;
     assert_eq!(code, "INSUFFICIENT_AUTHORITY");
+    hub.ok(&operator(), "update_thread_status", because(&thread, "active")).await;
+    hub.ok(&service, "update_thread_status", to(&thread, "blocked")).await;
     hub.ok(&service, "update_thread_status", to(&thread, "active")).await;
     hub.stop().await;
 }

@@ -134,8 +134,8 @@ async fn a_hundred_thousand_messages_are_read_once() {
     hub.stop().await;
 }
 
-/// Appends chat straight into the store, as `post_message` would.
-async fn grow(hub: &TestHub, thread: &str, count: i64) {
+/// Appends chat straight into the store, as `post_message` would, but tells nobody.
+pub(crate) async fn grow(hub: &TestHub, thread: &str, count: i64) {
     let id: ThreadId = thread.parse().unwrap();
     let write = hub.hub.store.write(move |tx| {
         let mut row = tx.lock_thread(id, "author")?.unwrap().thread;

@@ -8,6 +8,7 @@ use testkit::{On, TestHub, caller, caller_in, generous};
 
 crate::on_both! {
     the_example_of_each_operation_works
+    the_review_loop_ends_as_the_examples_show
     a_retry_gets_the_original_answer_and_other_content_a_conflict
     sixty_four_concurrent_retries_post_once
     outsiders_are_forbidden_and_foreigners_find_nothing
@@ -71,6 +72,9 @@ async fn the_example_of_each_operation_works(on: On) {
     assert_eq!(posted["seq"], 1);
     assert_eq!(posted["thread_status"], "active");
     assert_eq!(posted["created_at"], "2026-02-17T12:05:00Z");
+    let got = hub.ok(&author, "get_thread", json!({ "thread_id": thread })).await;
+    assert_eq!(got["created_at"], "2026-02-17T12:00:00Z");
+    assert_eq!(got["updated_at"], "2026-02-17T12:05:00Z");
 
     let read = json!({ "thread_id": thread, "agent_id": "executioner_agent", "since_seq": 0, "limit": 50 });
     let page = hub.ok(&author, "read_messages", read).await;
@@ -108,6 +112,55 @@ async fn the_example_of_each_operation_works(on: On) {
     hub.clock.advance_ms(121_000);
     let sessions = hub.ok(&author, "list_sessions", json!({})).await;
     assert_eq!(sessions["sessions"][0]["status"], "offline");
+    hub.stop().await;
+}
+
+async fn the_review_loop_ends_as_the_examples_show(on: On) {
+    let hub = TestHub::with(on, generous());
+    let (reviewer, author) =
+        (caller("reviewer_agent", Role::Worker), caller("executioner_agent", Role::Worker));
+    let thread = open(&hub).await;
+    let first = hub.ok(&reviewer, "post_message", finding(&thread)).await;
+    let mut other = finding(&thread);
+    other["idempotency_key"] = json!("rv-find-219-2");
+    other["body"] = json!("The list may be empty");
+    other["metadata"]["line"] = json!(57);
+    let second = hub.ok(&reviewer, "post_message", other).await;
+    let event = |body: &str, metadata: Value, answers: &Value| {
+        json!({
+            "thread_id": thread, "kind": "event", "body": body, "metadata": metadata,
+            "in_reply_to": answers,
+        })
+    };
+    let fix = json!({ "event_type": "fix_pushed", "commit": "abc1234" });
+    let fix = event("Checked for null", fix, &first["message_id"]);
+    let first_fix = hub.ok(&author, "post_message", fix).await;
+    let fix =
+        event("Pushed def5678.", json!({ "event_type": "fix_pushed" }), &second["message_id"]);
+    let second_fix = hub.ok(&author, "post_message", fix).await;
+    let resolve = json!({
+        "thread_id": thread, "agent_id": "reviewer_agent", "status": "resolved",
+        "reason": "all_findings_verified",
+    });
+    for fix in [first_fix, second_fix] {
+        let code = hub.code(&reviewer, "update_thread_status", resolve.clone()).await;
+        assert_eq!(code, "INSUFFICIENT_AUTHORITY", "not all are verified yet");
+        let seen = json!({ "event_type": "finding_verified" });
+        hub.ok(&reviewer, "post_message", event("It holds", seen, &fix["message_id"])).await;
+    }
+    hub.clock.advance_ms(1_200_000);
+    let resolved = hub.ok(&reviewer, "update_thread_status", resolve).await;
+    let expected =
+        json!({ "thread_id": thread, "status": "resolved", "updated_at": "2026-02-17T12:20:00Z" });
+    assert_eq!(resolved, expected);
+    let input = json!({ "thread_id": thread, "max_messages": 200 });
+    let summary = hub.ok(&author, "summarize_thread", input).await;
+    assert_eq!(
+        summary["summary"],
+        "2 blocking findings reported; both resolved after commits abc1234 and def5678."
+    );
+    assert_eq!(summary["open_items"], json!([]));
+    assert_eq!(summary["last_status"], "resolved");
     hub.stop().await;
 }
 

@@ -54,6 +54,8 @@ async fn a_token_is_refused_when_a_field_is_wrong(on: On) {
         ("agent_id", json!({})),
         ("agent_id", with("agent_id", json!(""))),
         ("agent_id", with("agent_id", json!("a b"))),
+        ("agent_id", with("agent_id", json!("waystation"))),
+        ("agent_id", with("agent_id", json!("WAYSTATION"))),
         ("role", with("role", json!("king"))),
         ("scopes[0]", with("scopes", json!(["everything"]))),
         ("scopes[1]", with("scopes", json!(["threads:read", "admin"]))),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::Caller;
+use protocol::{Caller, MessageKind, ThreadId, ThreadType, Trust};
 use serde_json::{Value, json};
+use store::{NewMessage, NewThread, StoreError};
 use testkit::{On, TestHub, generous};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,8 @@ crate::on_both! {
     what_is_there_already_is_told_at_once
     a_message_of_another_wakes_and_an_own_one_does_not
     a_new_membership_wakes
+    a_post_wakes_whoever_is_in_more_threads_than_can_be_watched
+    what_nobody_rang_for_is_told_when_the_time_is_up
     a_long_run_of_own_messages_hides_nothing
     a_wait_in_all_threads_tells_where_each_stands
     looking_once_and_running_out_of_time
@@ -132,6 +135,84 @@ async fn a_new_membership_wakes(on: On) {
     let told = waiting.told().await;
     assert_eq!(bodies(&told)[0], "long ago");
     assert_ne!(told["threads"][0]["thread_id"], json!(known));
+    hub.stop().await;
+}
+
+/// Opens many threads at once in which an agent takes part.
+pub(crate) async fn open_many(hub: &TestHub, agent: &str, count: usize) {
+    let at = hub.hub.now();
+    let ids: Vec<ThreadId> = (0..count).map(|_| ThreadId(hub.hub.new_uid(at))).collect();
+    let participants = vec![agent.to_owned()];
+    let write = hub.hub.store.write(move |tx| {
+        for id in &ids {
+            tx.insert_thread(&NewThread {
+                id: *id,
+                workspace: "wk_mobile_core",
+                title: "one of many",
+                thread_type: ThreadType::Conversation,
+                created_by: "coordinator",
+                participants: &participants,
+                at,
+            })?;
+        }
+        Ok::<_, StoreError>(())
+    });
+    write.await.unwrap();
+}
+
+async fn a_post_wakes_whoever_is_in_more_threads_than_can_be_watched(on: On) {
+    let hub = TestHub::with(on, generous());
+    let (busy, idle) = (worker("busy"), worker("idle"));
+    let of_others = open(&hub).await;
+    let oldest = open_with(&hub, &["busy", "idle"]).await;
+    open_many(&hub, "busy", protocol::limits::WAIT_THREADS_MAX).await;
+    let waiting = wait(&hub, &busy, json!({ "timeout_ms": 55_000 })).await;
+    post(&hub, &worker("author"), &of_others, "not for you").await;
+    assert!(!waiting.answer.is_finished());
+    let posted = post(&hub, &idle, &oldest, "still here?").await;
+    let told = waiting.told().await;
+    assert_eq!((bodies(&told), &told["timed_out"]), (vec!["still here?"], &json!(false)));
+    assert_eq!(told["threads"][0]["next_seq"], posted["seq"]);
+    // A younger thread of the same agent rings as ever.
+    let ack = json!({ "thread_id": oldest, "last_read_seq": 1 });
+    hub.ok(&busy, "ack_read", ack).await;
+    let young = open_with(&hub, &["busy"]).await;
+    let waiting = wait(&hub, &busy, json!({ "timeout_ms": 55_000 })).await;
+    post(&hub, &coordinator(), &young, "and here").await;
+    assert_eq!(bodies(&waiting.told().await), ["and here"]);
+    assert_eq!(hub.hub.live.watchers(), 0);
+    hub.stop().await;
+}
+
+async fn what_nobody_rang_for_is_told_when_the_time_is_up(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let id: ThreadId = thread.parse().unwrap();
+    let waiting = wait(&hub, &worker("reviewer"), json!({ "timeout_ms": 1_500 })).await;
+    // As another program writes it: into the database, past this hub's bells.
+    let write = hub.hub.store.write(move |tx| {
+        let mut row = tx.lock_thread(id, "author")?.unwrap().thread;
+        row.head_seq += 1;
+        tx.insert_message(&NewMessage {
+            thread_row: row.row,
+            seq: row.head_seq,
+            created: row.updated,
+            kind: MessageKind::Chat,
+            trust: Trust::Agent,
+            sender: "author",
+            session: "s",
+            body: "unheard",
+            metadata: None,
+            reply_to: None,
+            idempotency: None,
+            status_after: row.status,
+        })?;
+        tx.update_thread(&row)?;
+        Ok::<_, StoreError>(())
+    });
+    write.await.unwrap();
+    let told = waiting.told().await;
+    assert_eq!((bodies(&told), &told["timed_out"]), (vec!["unheard"], &json!(false)));
     hub.stop().await;
 }
 

@@ -131,8 +131,10 @@ pub const KEYS_UNFILED_MAX: usize = 262_144;
 pub const KEYS_UNFILED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Changed rows after which they are taken in however few they are, for the same reason.
 pub const KEYS_UNFILED_CHANGES_MAX: u64 = 1_000_000;
-/// Threads one long poll watches.
+/// Threads one long poll watches; of older ones it is told which had news.
 pub const WAIT_THREADS_MAX: usize = 1_000;
+/// Older threads with news that are remembered for one long poll before it looks at all of them.
+pub const WAIT_OLDER_THREADS_MAX: usize = 256;
 
 /// Posts an agent may make a second, on average.
 pub const POSTS_PER_SECOND: u32 = 20;

@@ -12,6 +12,8 @@ pub const POSTED_MS: i64 = 365 * 24 * 3_600_000;
 /// How long it is known of a token that has ended what it was for, in milliseconds. This is more than
 /// clocks may disagree about its end, so that a revocation outlives what it revokes.
 pub const TOKENS_MS: i64 = 30 * 24 * 3_600_000;
+/// How long a session is kept after it was last heard of, in milliseconds: it may still be resumed.
+pub const AGENT_SESSION_MS: i64 = 90 * 24 * 3_600_000;
 /// The longest that an operator may choose, in days.
 pub const DAYS_MAX: i64 = 36_500;
 /// How often what has been kept long enough is looked for.

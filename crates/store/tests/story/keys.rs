@@ -113,6 +113,7 @@ async fn keys_are_found_wherever_they_stand() {
 on_both! {
     a_key_that_was_taken_back_is_not_found
     a_key_that_is_used_again_finds_the_newest
+    two_keys_with_one_hash_are_two_keys
     long_messages_are_filed_sooner
 }
 
@@ -145,6 +146,36 @@ async fn a_key_that_is_used_again_finds_the_newest(place: Place) {
     let again = 7 + THREADS;
     place.write(move |tx| post(tx, again, ("key 7", hash(7)), "")).await;
     assert_eq!(find().await, again);
+    place.close().await;
+}
+
+async fn two_keys_with_one_hash_are_two_keys(place: Place) {
+    let shared = hash(3);
+    let one = 3;
+    let other = one + THREADS;
+    place
+        .write(move |tx| {
+            post(tx, one, ("one", shared), "")?;
+            post(tx, other, ("other", shared), "")
+        })
+        .await;
+    let find = async |key: &'static str| {
+        let thread = 1 + one % THREADS;
+        let found = place.write(move |tx| tx.message_by_key(thread, "ada", key, shared)).await;
+        found.map(|message| message.seq)
+    };
+    let all = async || [find("one").await, find("other").await, find("third").await];
+    assert_eq!(all().await, [Some(one), Some(other), None]);
+    // The same once they are filed.
+    let run = i64::try_from(KEYS_UNFILED_MIN).unwrap();
+    for from in (100..100 + run * 2).step_by(usize::try_from(PORTION).unwrap()) {
+        post_all(&place.store, from..from + PORTION).await;
+    }
+    if place.store.engine() == Engine::Sqlite {
+        let filed = place.write(|tx| tx.fact("message_keys_filed")).await;
+        assert!(filed.is_some_and(|upto| upto.parse::<i64>().unwrap() >= 2), "they are filed");
+    }
+    assert_eq!(all().await, [Some(one), Some(other), None]);
     place.close().await;
 }
 

@@ -14,6 +14,7 @@ mod place;
 mod proposals;
 mod racing;
 mod retention;
+mod sessions;
 mod threads;
 mod tool_calls;
 mod work_queue;

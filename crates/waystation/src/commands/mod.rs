@@ -171,9 +171,12 @@ fn friendly(command: Command) -> Result<(&'static str, Value)> {
 
 fn thread(command: ThreadCommand) -> (&'static str, Value) {
     match command {
-        ThreadCommand::New { title, participants, thread_type } => (
+        ThreadCommand::New { title, participants, thread_type, key } => (
             "create_thread",
-            compact(json!({ "title": title, "participants": participants, "type": thread_type })),
+            compact(json!({
+                "title": title, "participants": participants, "type": thread_type,
+                "idempotency_key": key,
+            })),
         ),
         ThreadCommand::Show { thread } => ("get_thread", json!({ "thread_id": thread })),
         ThreadCommand::Status { thread, status, reason } => (

@@ -10,6 +10,7 @@ use super::submit;
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::relay::envelope;
+use crate::threads::indented;
 
 /// A piece of work that is yours for a while.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,7 +37,7 @@ pub struct WorkItem {
 impl WorkItem {
     /// In a few words, with what was said.
     pub(super) fn brief(&self) -> String {
-        let content = self.envelope.content.replace('\n', "\n    ");
+        let content = indented(&self.envelope.content);
         format!(
             "{} fence {} attempt {} in {} from {}: {content}",
             self.work_id, self.fence, self.attempt, self.thread_id, self.envelope.channel

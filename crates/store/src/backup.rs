@@ -12,6 +12,7 @@ use crate::driver::sqlite;
 use crate::error::{Result, StoreError};
 use crate::migrate;
 use crate::store::DATABASE_FILE;
+use crate::view_file::{self, View};
 
 /// Pages copied between two looks at the writer.
 const PAGES_PER_STEP: i32 = 1_024;
@@ -113,10 +114,8 @@ pub fn restore(backup: &Path, folder: &Path, kept_suffix: &str) -> Result<Backup
             std::fs::rename(&old, &kept).map_err(file_error("set aside", &old))?;
         }
     }
-    for view in ["search.db", "containment.db"] {
-        for suffix in ["", "-wal", "-shm"] {
-            remove_if_there(&folder.join(format!("{view}{suffix}")))?;
-        }
+    for view in View::ALL {
+        view_file::remove(&view.file(folder))?;
     }
     std::fs::rename(&partial, &target).map_err(file_error("put in place", &target))?;
     sync_folder(&target)?;

@@ -121,3 +121,41 @@ fn a_damaged_backup_is_refused_and_changes_nothing() {
     elsewhere.ok(&["restore", bad.to_str().unwrap()]);
     assert!(elsewhere.ok(&["read", &thread]).contains("a long text"));
 }
+
+/// How many memories with this word are recalled, once the view of them is up to date.
+fn recalled(home: &Home, word: &str) -> usize {
+    let input = json!({ "query": word }).to_string();
+    loop {
+        let answer = home.run(&["call", "recall", &input]).json();
+        if answer["index_behind"] == false {
+            let memories = answer["memories"].as_array().unwrap().iter();
+            let texts = memories.map(|found| found["data"]["text"].as_str().unwrap());
+            return texts.filter(|text| text.contains(word)).count();
+        }
+    }
+}
+
+fn remember(home: &Home, text: &str) {
+    let input = json!({ "kind": "long_term", "data": { "text": text } });
+    home.ok(&["call", "remember", &input.to_string()]);
+}
+
+#[test]
+fn what_finds_things_begins_anew_after_a_restore() {
+    let home = Home::generous();
+    remember(&home, "the kettle is on the first floor");
+    let file = home.path().join("hub.backup");
+    home.ok(&["backup", file.to_str().unwrap()]);
+    // More changes than come after the restore: a view that is kept would believe it is ahead.
+    for number in 0..5 {
+        remember(&home, &format!("xylophone number {number} was bought"));
+    }
+    assert_eq!(recalled(&home, "xylophone"), 5);
+    home.ok(&["down"]);
+    home.ok(&["restore", file.to_str().unwrap()]);
+    for name in ["search.db", "containment.db", "memory.db"] {
+        assert!(!home.data().join(name).exists(), "{name}");
+    }
+    remember(&home, "the teapot is on the second floor");
+    assert_eq!(["kettle", "teapot", "xylophone"].map(|word| recalled(&home, word)), [1, 1, 0]);
+}

@@ -143,7 +143,7 @@ pub(crate) fn tls(place: &Place, config: &Config) -> Option<Tls> {
             names.push(address.trim_matches(['[', ']']).to_owned());
             names.retain(|name| !name.is_empty() && name != "0.0.0.0" && name != "::");
             names.dedup();
-            Certificate::Local { folder: place.folder.join("tls"), names }
+            Certificate::Local { folder: place.tls_folder(), names }
         }
         TlsMode::Files => Certificate::Files {
             certificate: config.tls.certificate.clone(),

@@ -1,6 +1,6 @@
 //! Checking, exporting and following the audit trail. Only `tail` needs a hub; the rest reads files.
 
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,6 +9,7 @@ use hub::audit::{self, Progress, SealKey, TrustedKeys, Verification};
 use serde_json::{Value, json};
 use store::Store;
 
+use super::progress::Percent;
 use crate::cli::{AuditCommand, Global};
 use crate::paths::Place;
 use crate::{failure, output, owner, reach};
@@ -78,8 +79,11 @@ async fn verify(
     };
     let store = open(place).await?;
     let verification = Verification { keys, from, checkpoint };
-    let report = audit::verify(&store, &verification, |progress| show(global, progress)).await?;
-    clear(global);
+    let percent = Percent::new(global);
+    let show = |at: Progress| percent.draw("verifying", at.entries_done, at.entries_total);
+    let report = audit::verify(&store, &verification, show).await;
+    percent.clear();
+    let report = report?;
     let problem = report.problem.as_ref();
     let value = json!({
         "good": report.is_good(), "seals": report.seals, "entries": report.entries,
@@ -184,21 +188,4 @@ fn print(global: &Global, entry: &Value) -> Result<()> {
         text("outcome"),
         text("object")
     )))
-}
-
-fn show(global: &Global, progress: Progress) {
-    let mut terminal = std::io::stderr();
-    if global.json || !terminal.is_terminal() || progress.entries_total == 0 {
-        return;
-    }
-    let percent = progress.entries_done.saturating_mul(100) / progress.entries_total;
-    // A progress line that cannot be shown is not worth failing for.
-    drop(write!(terminal, "\rverifying {percent:>3} %").and_then(|()| terminal.flush()));
-}
-
-fn clear(global: &Global) {
-    let mut terminal = std::io::stderr();
-    if !global.json && terminal.is_terminal() {
-        drop(write!(terminal, "\r\x1b[K").and_then(|()| terminal.flush()));
-    }
 }

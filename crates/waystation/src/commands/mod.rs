@@ -89,10 +89,8 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Import(args) => import::run(&place, &global, args).await?,
         Command::Token(command) => token::run(&place, &global, command).await?,
         Command::Audit(command) => return audit::run(&place, &global, command).await,
-        Command::Backup { file } => backup::backup(&place, &global, &file)?,
-        Command::Restore { file, verify } => {
-            backup::restore(&place, &global, &file, verify).await?;
-        }
+        Command::Backup { file } => backup::backup(&place, &global, &file).await?,
+        Command::Restore(args) => backup::restore(&place, &global, &args).await?,
         Command::Wait(args) => return Ok(wait::run(&place, &args).await),
         Command::Hook(command) => return Ok(hook::run(&place, command).await),
         Command::Doctor(args) => return doctor::run(&place, &global, &args).await,

@@ -128,7 +128,7 @@ async fn banner(place: &Place, config: &Config, url: &str, is_open: bool) -> Res
         format!("  data   {}", place.shown()),
     ];
     if config.tls.mode == TlsMode::Local {
-        let authority = place.folder.join("tls").join(edge::tls::LOCAL_AUTHORITY_FILE);
+        let authority = place.tls_folder().join(edge::tls::LOCAL_AUTHORITY_FILE);
         lines.push(format!("  trust  {}", paths::shown(&authority)));
     }
     if is_open {

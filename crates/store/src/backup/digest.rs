@@ -125,7 +125,8 @@ impl Digests {
 impl Table {
     fn select(&self) -> String {
         let name = quoted(&self.name);
-        let but = if self.name == FACTS { format!("WHERE name <> '{FACT}'") } else { String::new() };
+        let but =
+            if self.name == FACTS { format!("WHERE name <> '{FACT}'") } else { String::new() };
         format!("SELECT * FROM {name} {but} ORDER BY {}", self.order)
     }
 }
@@ -150,8 +151,8 @@ fn tables(connection: &Connection) -> Result<Vec<Table>> {
 }
 
 fn primary_key(connection: &Connection, table: &str) -> Result<String> {
-    let mut select = connection
-        .prepare("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk")?;
+    let mut select =
+        connection.prepare("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk")?;
     let names = select.query_map([table], |row| row.get::<_, String>(0))?;
     let names: rusqlite::Result<Vec<String>> = names.map(|name| Ok(quoted(&name?))).collect();
     Ok(names?.join(", "))

@@ -180,7 +180,10 @@ mod tests {
             ("DROP TABLE posted", "the table posted is gone"),
             ("CREATE TABLE more (x TEXT)", "the table more was never backed up"),
             ("DROP INDEX work_listed", "the table sqlite_schema holds"),
-            ("UPDATE hub_fact SET value = 'x' WHERE name = 'backup_digests'", "digests are damaged"),
+            (
+                "UPDATE hub_fact SET value = 'x' WHERE name = 'backup_digests'",
+                "digests are damaged",
+            ),
         ] {
             std::fs::write(&file, &whole).unwrap();
             Connection::open(&file).unwrap().execute_batch(change).unwrap();

@@ -39,7 +39,10 @@ fn a_backup_taken_while_writing_is_whole_and_can_be_put_back() {
     for count in ["threads", "messages", "audit_entries", "bytes", "compared"] {
         assert_eq!(verified[count], made[count], "{count}");
     }
-    assert_eq!((&verified["compared"], &verified["audit_trail"]["good"]), (&json!("content"), &json!(true)));
+    assert_eq!(
+        (&verified["compared"], &verified["audit_trail"]["good"]),
+        (&json!("content"), &json!(true))
+    );
     // While the hub uses its folder, nothing is put there.
     let busy = home.run(&["restore", file]);
     assert_eq!(busy.code, 1);
@@ -241,10 +244,20 @@ fn a_backup_replaces_no_file_that_anybody_needs() {
     std::fs::hard_link(data.join("waystation.db"), &hard).unwrap();
     let soft = home.path().join("soft.db");
     std::os::unix::fs::symlink(data.join("waystation.db"), &soft).unwrap();
-    let mut own = vec![link.join("waystation.db"), link.join("../.waystation/memory.db"), hard, soft];
+    let mut own =
+        vec![link.join("waystation.db"), link.join("../.waystation/memory.db"), hard, soft];
     for name in [
-        "waystation.db", "waystation.db-wal", "waystation.db-journal", "search.db", "containment.db",
-        "memory.db-shm", "owner.lock", "hub.sock", "config.toml", "keys/new", "restore.partial",
+        "waystation.db",
+        "waystation.db-wal",
+        "waystation.db-journal",
+        "search.db",
+        "containment.db",
+        "memory.db-shm",
+        "owner.lock",
+        "hub.sock",
+        "config.toml",
+        "keys/new",
+        "restore.partial",
     ] {
         own.push(data.join(name));
     }

@@ -15,7 +15,11 @@ pub(super) fn check(data: &Path, file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let real = folder.canonicalize().with_context(|| {
-        format!("cannot write {}: the folder {} cannot be entered", file.display(), folder.display())
+        format!(
+            "cannot write {}: the folder {} cannot be entered",
+            file.display(),
+            folder.display()
+        )
     })?;
     let data = data.canonicalize().with_context(|| format!("cannot enter {}", data.display()))?;
     let own = paths::own_files(&data);

@@ -80,10 +80,12 @@ pub(super) async fn check(place: &Place, global: &Global, file: &Path) -> Result
     Ok(match report.problem.take() {
         None => Trail::Good(report),
         // From the first seal on it is another hub's; later, somebody has gone on with a key of their own.
-        Some(Problem::UnknownKey { key_id, .. }) if report.seals == 0 => Trail::Unverified(format!(
-            "it is sealed with the key {key_id}, which is not in {folder}; copy it there, then run \
+        Some(Problem::UnknownKey { key_id, .. }) if report.seals == 0 => {
+            Trail::Unverified(format!(
+                "it is sealed with the key {key_id}, which is not in {folder}; copy it there, then run \
              waystation audit verify"
-        )),
+            ))
+        }
         Some(problem) => Trail::Bad(problem),
     })
 }

@@ -13,7 +13,7 @@ use super::ask::say;
 use super::{call, deliveries};
 use crate::cli::{Global, LinkAddArgs, LinkCommand};
 use crate::paths::Place;
-use crate::{failure, output, reach};
+use crate::{address, failure, output, reach};
 
 /// A line that somebody types.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
@@ -76,12 +76,12 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
     }
     let text = |key: &str| added.answer.get(key).and_then(Value::as_str);
     if let Some(path) = text("hook_path") {
-        let line = match config.public_url.trim_end_matches('/') {
-            "" => format!(
+        let line = match address::public(&config) {
+            None => format!(
                 "{} has to call the hub at {path}: make it reachable over https and set public_url",
                 kind.title()
             ),
-            url => format!("Tell {} to call {url}{path}", kind.title()),
+            Some(url) => format!("Tell {} to call {url}{path}", kind.title()),
         };
         output::line(&line)?;
     }

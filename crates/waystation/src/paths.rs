@@ -28,7 +28,7 @@ pub(crate) struct Place {
 impl Place {
     /// Finds the data folder: the option, the variable, or `~/.waystation`.
     pub(crate) fn find(global: &Global) -> Result<Self> {
-        let environment = Environment::read();
+        let environment = Environment::read()?;
         let folder = match (&global.data, environment.get("data")) {
             (Some(folder), _) => folder.clone(),
             (None, Some(folder)) => PathBuf::from(folder),

@@ -148,7 +148,7 @@ async fn tail(place: &Place, global: &Global) -> Result<()> {
 
 async fn follow(place: &Place, global: &Global) -> Result<()> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut client = reach::connect(place, &greeting).await?;
     let mut after = None::<i64>;
     loop {

@@ -51,7 +51,7 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
         say(&format!("Asking {} …", kind.title()))?;
     }
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub = reach::connect(place, &greeting).await?;
     let mut added = hub.call("add_link", &input).await;
     // Where people decide through a service, connecting it takes the passphrase.
@@ -237,7 +237,7 @@ fn read_line() -> Result<Secret<String>> {
 
 async fn check(place: &Place, global: &Global, name: &str) -> Result<()> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub = reach::connect(place, &greeting).await?;
     let checked = hub.call("check_link", &json!({ "name": name })).await;
     let checked = checked.map_err(failure::of_client)?;
@@ -262,7 +262,7 @@ async fn remove(place: &Place, global: &Global, name: &str, purge: bool, yes: bo
         }
     }
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub = reach::connect(place, &greeting).await?;
     let input = json!({ "name": name, "purge": purge });
     let mut totals = (0, 0);

@@ -79,7 +79,7 @@ impl Followed<'_> {
     }
 
     async fn connect(&self) -> Result<Client> {
-        let greeting = reach::person(&self.place.environment, &self.workspace);
+        let greeting = reach::person(&self.place.environment, &self.workspace)?;
         reach::connect(self.place, &greeting).await
     }
 }

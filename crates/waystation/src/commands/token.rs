@@ -36,7 +36,7 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
                 "chats": chats, "toolsets": toolsets, "ttl_seconds": seconds(&ttl)?,
             }));
             let config = place.config()?;
-            let greeting = reach::person(&place.environment, &config.workspace);
+            let greeting = reach::person(&place.environment, &config.workspace)?;
             let mut hub = reach::connect(place, &greeting).await?;
             if decides && greeting.operator {
                 approvals::unlock(&mut hub).await?;

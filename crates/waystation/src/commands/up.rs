@@ -160,7 +160,7 @@ async fn connect_lines(
     url: &str,
     bold: &dyn Fn(&str) -> String,
 ) -> Result<Vec<String>> {
-    let greeting = reach::person(&crate::config::Environment::default(), &config.workspace);
+    let greeting = reach::person(&crate::config::Environment::default(), &config.workspace)?;
     let socket = place.sockets()?.hub;
     let mut client = Client::connect(&socket, &greeting).await?;
     let listed = client.call("list_tokens", &json!({})).await.map_err(failure::of_client)?;

@@ -214,8 +214,10 @@ fn tail_goes_on_when_the_owner_is_killed() {
     assert_eq!(tail.next()["body"], "first");
     for body in ["second", "third"] {
         let owner = home.owner().unwrap()["pid"].as_i64().unwrap();
-        let owner = Pid::from_raw(i32::try_from(owner).unwrap()).unwrap();
-        kill_process(owner, Signal::KILL).unwrap();
+        let pid = Pid::from_raw(i32::try_from(owner).unwrap()).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+        // Whoever asked one that is dying would be told so; only tail is to bridge that.
+        while home.owner().is_some_and(|found| found["pid"] == owner) {}
         home.ok(&["post", &thread, body]);
         assert_eq!(tail.next()["body"], body);
     }

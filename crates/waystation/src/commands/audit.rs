@@ -24,7 +24,7 @@ pub(crate) async fn run(place: &Place, global: &Global, command: AuditCommand) -
         }
         AuditCommand::Export { from, to, out } => export(place, from, to, out.as_deref()).await?,
         AuditCommand::Tail => tail(place, global).await?,
-        AuditCommand::Checkpoint { origin } => checkpoint(place, &origin).await?,
+        AuditCommand::Checkpoint { origin } => checkpoint(place, global, &origin).await?,
         AuditCommand::Prove { entry } => {
             let store = open(place).await?;
             let proof = audit::prove(&store, entry).await?;
@@ -127,12 +127,13 @@ async fn export(
     }
 }
 
-async fn checkpoint(place: &Place, origin: &str) -> Result<()> {
+async fn checkpoint(place: &Place, global: &Global, origin: &str) -> Result<()> {
     let store = open(place).await?;
     let Some(key) = SealKey::load(&place.keys())? else {
         bail!("there is no key in {}", place.keys().display());
     };
     match audit::checkpoint(&store, &key, origin).await? {
+        Some(note) if global.json => output::line(&json!({ "checkpoint": note }).to_string()),
         Some(note) => output::line(note.trim_end()),
         None => bail!("nothing has been sealed yet"),
     }

@@ -55,7 +55,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Redact(args) => redact::run(&cli.global, &args),
         Command::Config => {
-            crate::output::line(settings::reference()?.trim_end())?;
+            settings::print(&cli.global)?;
             Ok(ExitCode::SUCCESS)
         }
         command => {
@@ -107,7 +107,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Run(args) => return run::run(&place, args).await,
         Command::Attach(args) => return run::attach(&place, &args),
         Command::Keeper => return run::keeper(&place).await,
-        Command::Down => up::down(&place).await?,
+        Command::Down => up::down(&place, &global).await?,
         other => {
             let (operation, input) = friendly(other)?;
             call::print(&place, &global, operation, &input).await?;

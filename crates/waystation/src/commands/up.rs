@@ -14,7 +14,7 @@ use protocol::Caller;
 use serde_json::{Value, json};
 
 use super::token;
-use crate::cli::{AgentClient, UpArgs};
+use crate::cli::{AgentClient, Global, UpArgs};
 use crate::config::{Config, TlsMode};
 use crate::owner::{self, Reached};
 use crate::paths::{self, Place};
@@ -77,10 +77,11 @@ pub(crate) async fn owner(place: &Place) -> Result<ExitCode> {
 }
 
 /// `waystation down`: asks whoever owns the folder to stop, and waits until it has.
-pub(crate) async fn down(place: &Place) -> Result<()> {
+pub(crate) async fn down(place: &Place, global: &Global) -> Result<()> {
     let config = place.config()?;
-    let lock = reach::stop_owner(place, &config.workspace).await?;
-    output::line(if lock { "stopped" } else { "no hub was running" })
+    let stopped = reach::stop_owner(place, &config.workspace).await?;
+    let brief = if stopped { "stopped" } else { "no hub was running" };
+    output::answer(global.json, &json!({ "stopped": stopped }), brief)
 }
 
 fn apply(args: &UpArgs, config: &mut Config) -> Result<()> {

@@ -223,3 +223,24 @@ fn tail_goes_on_when_the_owner_is_killed() {
     }
     tail.stop();
 }
+
+#[test]
+fn what_ends_the_hub_and_what_explains_it_answer_scripts_too() {
+    let home = Home::new();
+    assert_eq!(home.run(&["down", "--json"]).json(), json!({ "stopped": false }));
+    new_thread(&home);
+    assert_eq!(home.run(&["down", "--json"]).json(), json!({ "stopped": true }));
+    assert_eq!(home.ok(&["down"]), "no hub was running\n");
+    let note = home.run(&["audit", "checkpoint", "--json"]).json();
+    assert_eq!(note["checkpoint"].as_str().unwrap(), home.ok(&["audit", "checkpoint"]));
+    let told = home.run(&["config", "--json"]).json();
+    let settings = told["settings"].as_array().unwrap();
+    let setting = |key: &str| settings.iter().find(|setting| setting["key"] == key).unwrap();
+    let listen = setting("listen");
+    assert_eq!((&listen["default"], &listen["type"]), (&json!("127.0.0.1:7788"), &json!("string")));
+    assert_eq!(setting("limits.posts_burst")["variable"], "WAYSTATION_LIMITS__POSTS_BURST");
+    assert_eq!(setting("identity.issuers.jwks_url")["variable"], Value::Null);
+    let variables = told["variables"].as_array().unwrap();
+    assert!(variables.iter().any(|variable| variable["variable"] == "WAYSTATION_TOKEN_FILE"));
+    assert!(home.ok(&["config"]).contains("| `posts_burst` |"));
+}

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use protocol::audit::to_hex;
 use ring::digest::{Context, SHA256};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -177,8 +178,7 @@ fn digest(
         count += 1;
         progress()?;
     }
-    let sha256 = context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(TableDigest { rows: count, sha256 })
+    Ok(TableDigest { rows: count, sha256: to_hex(context.finish().as_ref()) })
 }
 
 /// Each value says what it is and how long, so that no two rows look alike.

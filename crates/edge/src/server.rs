@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use hyper::service::service_fn;
@@ -36,14 +36,11 @@ impl Listening {
         Ok(Self { listener: bind(address).await?, tls })
     }
 
-    /// Where clients reach it.
-    pub fn url(&self) -> Result<String, EdgeError> {
-        let address = self
-            .listener
+    /// The address it was given.
+    pub fn address(&self) -> Result<SocketAddr, EdgeError> {
+        self.listener
             .local_addr()
-            .map_err(|source| EdgeError::Bind { address: "the listener".to_owned(), source })?;
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
-        Ok(format!("{scheme}://{address}"))
+            .map_err(|source| EdgeError::Bind { address: "the listener".to_owned(), source })
     }
 
     /// Serves until told to stop.

@@ -60,6 +60,9 @@ pub enum StoreError {
     /// A backup does not hold what it should.
     #[error("this backup cannot be used: {0}")]
     BadBackup(String),
+    /// Whoever waited for it called it off.
+    #[error("called off; nothing was changed")]
+    CalledOff,
     /// A search that asks for nothing the index could hold.
     #[error("this search cannot be answered: {0}")]
     BadQuery(String),

@@ -5,7 +5,7 @@ use protocol::{Timestamp, limits};
 use crate::error::Result;
 use crate::threads::limit_param;
 use crate::tx::Tx;
-use crate::value::Row;
+use crate::value::{Param, Row};
 
 /// An issued token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,21 +57,22 @@ impl Tx<'_> {
             "INSERT INTO token (jti, workspace, agent, role, scopes, session, issued_by, issued_ms,
                  expires_ms, revoked_ms, chats)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            &[
-                token.jti.as_str().into(),
-                token.workspace.as_str().into(),
-                token.agent.as_str().into(),
-                token.role.as_str().into(),
-                token.scopes.as_str().into(),
-                token.session.as_str().into(),
-                token.issued_by.as_str().into(),
-                token.issued.as_ms().into(),
-                token.expires.as_ms().into(),
-                token.revoked.map(Timestamp::as_ms).into(),
-                token.chats.as_deref().into(),
-            ],
+            &params(token),
         )?;
         Ok(())
+    }
+
+    /// Takes over from another database that a token was revoked, whether it is known here or not;
+    /// answers how many tokens are revoked by that.
+    pub(crate) fn take_revocation(&mut self, token: &TokenRow) -> Result<u64> {
+        self.execute(
+            "INSERT INTO token (jti, workspace, agent, role, scopes, session, issued_by, issued_ms,
+                 expires_ms, revoked_ms, chats)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+             ON CONFLICT (jti) DO UPDATE SET revoked_ms = excluded.revoked_ms
+                 WHERE token.revoked_ms IS NULL",
+            &params(token),
+        )
     }
 
     /// Issued tokens, the newest first.
@@ -201,6 +202,34 @@ impl Tx<'_> {
             }
         }
     }
+
+    /// Revoked tokens of the hub's own that would otherwise still be good, whole.
+    pub(crate) fn revoked_token_rows(&mut self, now: Timestamp) -> Result<Vec<TokenRow>> {
+        self.query(
+            "SELECT jti, workspace, agent, role, scopes, session, issued_by, issued_ms, expires_ms,
+                    revoked_ms, chats
+             FROM token WHERE revoked_ms IS NOT NULL AND expires_ms >= ?1 LIMIT 100000",
+            &[ended_before(now).as_ms().into()],
+            token_row,
+        )
+    }
+}
+
+/// A token's columns, in order.
+fn params(token: &TokenRow) -> [Param<'_>; 11] {
+    [
+        token.jti.as_str().into(),
+        token.workspace.as_str().into(),
+        token.agent.as_str().into(),
+        token.role.as_str().into(),
+        token.scopes.as_str().into(),
+        token.session.as_str().into(),
+        token.issued_by.as_str().into(),
+        token.issued.as_ms().into(),
+        token.expires.as_ms().into(),
+        token.revoked.map(Timestamp::as_ms).into(),
+        token.chats.as_deref().into(),
+    ]
 }
 
 /// A token that ended before this is refused for that; any other may still be taken, because clocks

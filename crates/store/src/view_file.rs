@@ -1,10 +1,40 @@
 //! SQLite files that are views of the log: they may be deleted at any time and built again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::{Result, StoreError};
+
+/// The views of a data folder. Every view has its file from here, so that whoever must take all of them
+/// away, as putting back a backup does, finds all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum View {
+    /// Finds words in threads.
+    Search,
+    /// Finds any part of a text in chats.
+    Containment,
+    /// Finds memories and documents.
+    Memory,
+}
+
+impl View {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Search, Self::Containment, Self::Memory];
+
+    /// Where the view of a folder is.
+    pub(crate) fn file(self, folder: &Path) -> PathBuf {
+        folder.join(self.file_name())
+    }
+
+    const fn file_name(self) -> &'static str {
+        match self {
+            Self::Search => "search.db",
+            Self::Containment => "containment.db",
+            Self::Memory => "memory.db",
+        }
+    }
+}
 
 /// Opens a view for writing, deleting what is unusable. `what` is its name, for whoever reads the log.
 pub(crate) fn open_or_rebuild<T>(
@@ -56,7 +86,7 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
         name.push(suffix);
         match std::fs::remove_file(&name) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                let what = "an unusable view cannot be deleted".to_owned();
+                let what = format!("cannot delete {}", Path::new(&name).display());
                 return Err(StoreError::File { what, source });
             }
             _ => {}

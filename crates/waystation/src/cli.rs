@@ -208,13 +208,7 @@ pub(crate) enum Command {
         file: PathBuf,
     },
     /// Put a backup into the data folder; what was there is kept beside it.
-    Restore {
-        /// The backup.
-        file: PathBuf,
-        /// Only check that the backup is whole.
-        #[arg(long)]
-        verify: bool,
-    },
+    Restore(RestoreArgs),
     /// Print shell completions.
     Completions {
         /// The shell.
@@ -246,6 +240,18 @@ pub(crate) struct UpArgs {
     /// Let everyone on this machine in without a token; only on a loopback address.
     #[arg(long)]
     pub(crate) no_auth: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// The backup.
+    pub(crate) file: PathBuf,
+    /// Only check that the backup is whole.
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Take it although its audit trail is not good.
+    #[arg(long)]
+    pub(crate) despite_trail: bool,
 }
 
 #[derive(Clone, Debug, Default, Args)]

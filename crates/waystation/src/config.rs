@@ -298,6 +298,9 @@ pub(crate) enum LogFormat {
     Json,
 }
 
+/// How our variables begin.
+const PREFIX: &str = "WAYSTATION_";
+
 /// Variables that are not settings: who calls, and where things are.
 pub(crate) const NOT_SETTINGS: [(&str, &str); 9] = [
     ("data", "The data folder, as `--data` names it."),
@@ -325,12 +328,17 @@ impl Environment {
         Self(variables.iter().cloned().collect())
     }
 
-    /// Reads every `WAYSTATION_*` variable, once.
-    pub(crate) fn read() -> Self {
-        let ours = std::env::vars().filter_map(|(name, value)| {
-            Some((name.strip_prefix("WAYSTATION_")?.to_ascii_lowercase(), value))
-        });
-        Self(ours.collect())
+    /// Reads every `WAYSTATION_*` variable, once. What stands in anybody else's is none of ours.
+    pub(crate) fn read() -> Result<Self> {
+        let mut ours = BTreeMap::new();
+        for (name, value) in std::env::vars_os() {
+            let Some(short) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else {
+                continue;
+            };
+            let Ok(value) = value.into_string() else { bail!("{PREFIX}{short} is not UTF-8 text") };
+            ours.insert(short.to_ascii_lowercase(), value);
+        }
+        Ok(Self(ours))
     }
 
     /// A variable that is set to something.
@@ -338,11 +346,19 @@ impl Environment {
         self.0.get(name).filter(|value| !value.is_empty()).cloned()
     }
 
-    /// The token to call with: what the file holds now, else the one that was given.
-    pub(crate) fn token(&self) -> Option<String> {
-        let of_file = self.get("token_file").and_then(|path| std::fs::read_to_string(path).ok());
-        let of_file = of_file.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-        of_file.or_else(|| self.get("token"))
+    /// The token to call with: what the file holds now, else the one that was given. Whoever names a
+    /// file and cannot be given its token is not let in as somebody else.
+    pub(crate) fn token(&self) -> Result<Option<String>> {
+        let Some(path) = self.get("token_file") else { return Ok(self.get("token")) };
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read the token in {path} ({PREFIX}TOKEN_FILE)"))?;
+        let token = text.trim();
+        if token.is_empty() {
+            bail!(
+                "{path} ({PREFIX}TOKEN_FILE) holds no token: put one there, or unset the variable"
+            );
+        }
+        Ok(Some(token.to_owned()))
     }
 }
 

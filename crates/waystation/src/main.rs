@@ -1,6 +1,7 @@
 //! The binary: command line, configuration and wiring. Behaviour lives in the hub.
 #![forbid(unsafe_code)]
 
+mod address;
 mod agentd;
 mod cli;
 mod commands;

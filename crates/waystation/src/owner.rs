@@ -22,6 +22,7 @@ use ring::rand::SystemRandom;
 use store::{ContainmentIndex, MemoryIndex, SearchIndex, Settings, Store};
 use tokio_util::sync::CancellationToken;
 
+use crate::address;
 use crate::config::{Config, TlsMode};
 use crate::host::{Door, Host, Installed, has_keepers};
 use crate::paths::Place;
@@ -64,7 +65,7 @@ pub(crate) struct Opened {
 
 /// How a hub is reached.
 pub(crate) struct Reached {
-    /// Where it listens for others, if it does.
+    /// Where others find it, if it listens.
     pub(crate) url: Option<String>,
     /// Who comes in without a token, if anybody may.
     pub(crate) open: Option<Arc<Caller>>,
@@ -106,11 +107,9 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
     let web = WebSettings {
         allowed_hosts: config.allowed_hosts.clone(),
         allowed_origins: config.allowed_origins.clone(),
-        public_url: match (config.public_url.as_str(), &reached.url) {
-            ("", Some(url)) => url.clone(),
-            ("", None) => "http://localhost".to_owned(),
-            (url, _) => url.trim_end_matches('/').to_owned(),
-        },
+        public_url: address::public(config)
+            .or_else(|| reached.url.clone())
+            .unwrap_or_else(|| "http://localhost".to_owned()),
         authorization_servers: config
             .identity
             .issuers
@@ -143,7 +142,7 @@ pub(crate) fn tls(place: &Place, config: &Config) -> Option<Tls> {
             names.push(address.trim_matches(['[', ']']).to_owned());
             names.retain(|name| !name.is_empty() && name != "0.0.0.0" && name != "::");
             names.dedup();
-            Certificate::Local { folder: place.folder.join("tls"), names }
+            Certificate::Local { folder: place.tls_folder(), names }
         }
         TlsMode::Files => Certificate::Files {
             certificate: config.tls.certificate.clone(),
@@ -160,7 +159,7 @@ impl Opened {
         self.app.hub.load_revocations().await.context("cannot read which tokens were revoked")
     }
 
-    /// Serves until a signal, a request to stop, a failed disk or, without a listener, an hour of
+    /// Serves until a signal, a request to stop, a failed disk or, without a listener, a minute of
     /// nobody asking; then drains and closes. `true` when all went well.
     pub(crate) async fn serve(
         self,

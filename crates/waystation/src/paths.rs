@@ -28,7 +28,7 @@ pub(crate) struct Place {
 impl Place {
     /// Finds the data folder: the option, the variable, or `~/.waystation`.
     pub(crate) fn find(global: &Global) -> Result<Self> {
-        let environment = Environment::read();
+        let environment = Environment::read()?;
         let folder = match (&global.data, environment.get("data")) {
             (Some(folder), _) => folder.clone(),
             (None, Some(folder)) => PathBuf::from(folder),
@@ -61,8 +61,26 @@ impl Place {
     pub(crate) fn config(&self) -> Result<Config> {
         match &self.config_file {
             Some(path) => Config::load(path, true, &self.environment),
-            None => Config::load(&self.folder.join("config.toml"), false, &self.environment),
+            None => Config::load(&self.config_in_folder(), false, &self.environment),
         }
+    }
+
+    fn config_in_folder(&self) -> PathBuf {
+        self.folder.join("config.toml")
+    }
+
+    fn host_id_file(&self) -> PathBuf {
+        self.folder.join("host.id")
+    }
+
+    /// Where the hub's own authority and certificate are.
+    pub(crate) fn tls_folder(&self) -> PathBuf {
+        self.folder.join("tls")
+    }
+
+    /// Where it is written how each agent is started.
+    pub(crate) fn recipes_folder(&self) -> PathBuf {
+        self.folder.join("agents")
     }
 
     /// The private sockets. Their paths must be short: the kernel allows about a hundred bytes.
@@ -88,7 +106,7 @@ impl Place {
 
     /// The name of this folder's machine side; it is made up once, and never changes.
     pub(crate) fn host_id(&self) -> Result<String> {
-        let path = self.folder.join("host.id");
+        let path = self.host_id_file();
         let read = || {
             let text = std::fs::read_to_string(&path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
@@ -155,6 +173,29 @@ impl Place {
     pub(crate) fn shown(&self) -> String {
         shown(&self.folder)
     }
+}
+
+/// What the hub reads and writes in a data folder, there or not; a folder stands for all that is in it.
+pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
+    let place =
+        Place { folder: folder.to_owned(), config_file: None, environment: Environment::default() };
+    let sockets = Sockets::of(folder);
+    let mut files = store::own_files(folder);
+    files.extend([
+        place.config_in_folder(),
+        place.lock_file(),
+        place.next_lock_file(),
+        place.host_id_file(),
+        place.run_folders(),
+        place.agentd_file(),
+        place.keys(),
+        place.owner_log(),
+        place.tls_folder(),
+        place.recipes_folder(),
+        sockets.hub,
+        sockets.mcp,
+    ]);
+    files
 }
 
 /// A path as people see it: the home folder is `~`.

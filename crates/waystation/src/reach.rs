@@ -24,36 +24,36 @@ const START_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Who a command speaks for: a token or an agent named in the environment, else the person at the
 /// terminal.
-pub(crate) fn person(environment: &Environment, workspace: &str) -> Greeting {
-    let mut greeting = agent(environment);
+pub(crate) fn person(environment: &Environment, workspace: &str) -> Result<Greeting> {
+    let mut greeting = agent(environment)?;
     if greeting.token.is_none() && greeting.agent.is_none() {
         greeting.operator = true;
     }
     greeting.workspace.get_or_insert_with(|| workspace.to_owned());
-    greeting
+    Ok(greeting)
 }
 
 /// Who a stdio client speaks for: what its parent's environment says, else the agent `local`.
-pub(crate) fn agent(environment: &Environment) -> Greeting {
-    Greeting {
-        token: environment.token(),
+pub(crate) fn agent(environment: &Environment) -> Result<Greeting> {
+    Ok(Greeting {
+        token: environment.token()?,
         agent: environment.get("agent"),
         workspace: environment.get("workspace_id"),
         session: environment.get("session"),
         role: environment.get("role"),
         toolsets: None,
         operator: false,
-    }
+    })
 }
 
 /// The same for a client whose configuration says whom it serves, where nothing else does: the token,
 /// then the agent named in the environment, then this name, then `local`.
-pub(crate) fn agent_as(environment: &Environment, name: Option<&str>) -> Greeting {
-    let mut greeting = agent(environment);
+pub(crate) fn agent_as(environment: &Environment, name: Option<&str>) -> Result<Greeting> {
+    let mut greeting = agent(environment)?;
     if greeting.token.is_none() && greeting.agent.is_none() {
         greeting.agent = name.map(str::to_owned);
     }
-    greeting
+    Ok(greeting)
 }
 
 /// Connects to the owner, starting one if need be.
@@ -151,7 +151,7 @@ pub(crate) async fn stop_owner(place: &Place, workspace: &str) -> Result<bool> {
 
 /// What the owner says of itself, if one answers.
 pub(crate) async fn owner_info(place: &Place, workspace: &str) -> Result<Option<OwnerInfo>> {
-    let greeting = person(&Environment::default(), workspace);
+    let greeting = person(&Environment::default(), workspace)?;
     let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await else {
         return Ok(None);
     };
@@ -212,7 +212,7 @@ async fn wait_for_lock(
 /// Asks the owner to stop. One that has just ended is not there to be asked.
 async fn ask_to_stop(place: &Place, workspace: &str) {
     let asked = async {
-        let greeting = person(&Environment::default(), workspace);
+        let greeting = person(&Environment::default(), workspace)?;
         let mut client = Client::connect(&place.sockets()?.hub, &greeting).await?;
         client.post("/local/stop", String::new()).await.map_err(crate::failure::of_client)
     };

@@ -55,7 +55,7 @@ fn path_of(place: &Place, agent: &str) -> Option<PathBuf> {
         }
     }
     name.push_str(".json");
-    (name.len() <= FILE_NAME_BYTES_MAX).then(|| place.folder.join("agents").join(name))
+    (name.len() <= FILE_NAME_BYTES_MAX).then(|| place.recipes_folder().join(name))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub struct OwnerInfo {
     pub version: String,
     /// Its process.
     pub pid: u32,
-    /// Where it listens for others; nothing when it was started on demand.
+    /// Where others find it; nothing when it was started on demand.
     pub url: Option<String>,
 }
 

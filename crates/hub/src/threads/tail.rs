@@ -56,13 +56,14 @@ impl Tail {
         (&self.thread, self.members.contains(agent))
     }
 
-    /// The messages of others after a number; nothing when it does not reach back so far.
-    pub(crate) fn of_others_after(&self, seq: i64, reader: &str) -> Option<Vec<Arc<Message>>> {
+    /// The messages after a number, without those of whoever is left out; nothing when it does not
+    /// reach back so far.
+    pub(crate) fn after(&self, seq: i64, left_out: Option<&str>) -> Option<Vec<Arc<Message>>> {
         if seq < self.after {
             return None;
         }
         let after = self.messages.iter().filter(|message| message.seq > seq);
-        let of_others = after.filter(|message| message.sender_agent_id != reader);
-        Some(of_others.map(Arc::clone).collect())
+        let told = after.filter(|message| left_out != Some(message.sender_agent_id.as_str()));
+        Some(told.map(Arc::clone).collect())
     }
 }

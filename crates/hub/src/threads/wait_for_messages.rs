@@ -31,6 +31,9 @@ pub struct WaitForMessages {
     /// For what comes after this number; only with `thread_id`.
     #[schemars(range(min = 0))]
     since_seq: Option<i64>,
+    /// Your own messages too, for whoever looks on; only with `thread_id`.
+    #[schemars(extend("x-unlisted" = true))]
+    include_own: Option<bool>,
     /// Wait in chats of this source instead; `*` for all.
     source: Option<String>,
     /// Only in this chat of the source.
@@ -87,7 +90,7 @@ pub(super) struct WaitedThread {
 }
 
 impl WaitedThread {
-    /// After a message of somebody else. Behind the last of those stand only the caller's own.
+    /// After a message. Behind the last of those stand at most some that are left out.
     fn after(thread: &ThreadRow, seq: i64, is_last: bool) -> Self {
         let next_seq = if is_last { thread.head_seq } else { seq };
         Self { thread_id: thread.id, next_seq, has_more: next_seq < thread.head_seq }
@@ -120,6 +123,10 @@ impl Operation for WaitForMessages {
         if since.is_some() && self.thread_id.is_none() {
             return Err(Error::invalid("since_seq", "goes together with thread_id"));
         }
+        let include_own = self.include_own.unwrap_or(false);
+        if include_own && self.thread_id.is_none() {
+            return Err(Error::invalid("include_own", "goes together with thread_id"));
+        }
         let timeout_ms = self.timeout_ms.unwrap_or(limits::WAIT_MS_DEFAULT);
         if timeout_ms > limits::WAIT_MS_MAX {
             return Err(Error::invalid(
@@ -144,7 +151,7 @@ impl Operation for WaitForMessages {
             return Err(Error::MissingScope { scope: Self::SCOPE });
         }
         let thread = self.thread_id.as_deref().map(rules::thread_id).transpose()?;
-        let asked = Asked { caller: call.shared_caller(), thread, since, limit };
+        let asked = Asked { caller: call.shared_caller(), thread, since, include_own, limit };
         wait(call, Arc::new(asked), timeout).await
     }
 
@@ -197,7 +204,15 @@ struct Asked {
     caller: Arc<Caller>,
     thread: Option<ThreadId>,
     since: Option<i64>,
+    include_own: bool,
     limit: usize,
+}
+
+impl Asked {
+    /// Whose messages are left out.
+    fn left_out(&self) -> Option<&str> {
+        (!self.include_own).then_some(self.caller.agent_id.as_str())
+    }
 }
 
 async fn wait(call: &Call, asked: Arc<Asked>, timeout: Duration) -> Result<WaitForMessagesOutput> {
@@ -322,7 +337,7 @@ async fn look_together(
     let agent = &asked.caller.agent_id;
     let (thread, is_member) = tail.access(agent);
     rules::may_enter(thread, is_member, &asked.caller, "read")?;
-    let Some(mut messages) = tail.of_others_after(since, agent) else { return Ok(None) };
+    let Some(mut messages) = tail.after(since, asked.left_out()) else { return Ok(None) };
     let mut output = WaitForMessagesOutput::default();
     let is_all = messages.len() < asked.limit;
     messages.truncate(asked.limit);
@@ -363,8 +378,12 @@ fn look(tx: &mut Tx<'_>, asked: &Asked) -> Result<WaitForMessagesOutput> {
         if room == 0 || bytes_left == 0 {
             break;
         }
-        let reader = &asked.caller.agent_id;
-        let rows = tx.messages_of_others_after(thread.row, since, reader, room, bytes_left)?;
+        let rows = match asked.left_out() {
+            Some(reader) => {
+                tx.messages_of_others_after(thread.row, since, reader, room, bytes_left)?
+            }
+            None => tx.messages_after(thread.row, since, room, bytes_left)?,
+        };
         let Some(last) = rows.last() else { continue };
         bytes_left = bytes_left.saturating_sub(rows.iter().map(MessageRow::bytes).sum());
         let is_all = rows.len() < room && bytes_left > 0;

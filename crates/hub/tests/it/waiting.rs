@@ -16,6 +16,7 @@ use crate::world::{assert_invalid, coordinator, open, open_with, operator, post,
 crate::on_both! {
     what_is_there_already_is_told_at_once
     a_message_of_another_wakes_and_an_own_one_does_not
+    own_messages_are_told_to_whoever_asks_for_them
     a_new_membership_wakes
     a_post_wakes_whoever_is_in_more_threads_than_can_be_watched
     what_nobody_rang_for_is_told_when_the_time_is_up
@@ -112,6 +113,28 @@ async fn a_message_of_another_wakes_and_an_own_one_does_not(on: On) {
         hub.ok(&reviewer, "ack_read", ack).await;
     }
     assert_eq!(hub.hub.live.watchers(), 0, "nobody waits any more");
+    hub.stop().await;
+}
+
+async fn own_messages_are_told_to_whoever_asks_for_them(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let author = worker("author");
+    // From the caller's mark, which it reads alone, and from a number, which all who wait read together.
+    for (number, since) in [(1, Value::Null), (2, json!(1))] {
+        let input = json!({ "thread_id": thread, "since_seq": since, "include_own": true });
+        let waiting = wait(&hub, &author, input).await;
+        post(&hub, &author, &thread, &format!("own {number}")).await;
+        let told = waiting.told().await;
+        assert_eq!(bodies(&told).last(), Some(&format!("own {number}").as_str()));
+        let stands = json!([{ "thread_id": thread, "next_seq": number, "has_more": false }]);
+        assert_eq!(told["threads"], stands);
+        let ack = json!({ "thread_id": thread, "last_read_seq": number });
+        hub.ok(&author, "ack_read", ack).await;
+    }
+    let without =
+        json!({ "thread_id": thread, "since_seq": 0, "include_own": false, "timeout_ms": 0 });
+    assert_eq!(hub.ok(&author, "wait_for_messages", without).await["timed_out"], true);
     hub.stop().await;
 }
 
@@ -347,6 +370,7 @@ async fn a_wait_is_refused_when_a_field_is_wrong(on: On) {
     let cases = [
         ("since_seq", json!({ "since_seq": 1 })),
         ("since_seq", json!({ "thread_id": thread, "since_seq": -1 })),
+        ("include_own", json!({ "include_own": true })),
         ("timeout_ms", json!({ "timeout_ms": 55_001 })),
         ("timeout_ms", json!({ "timeout_ms": -1 })),
         ("timeout_ms", json!({ "timeout_ms": "soon" })),

@@ -217,7 +217,8 @@ async fn a_backup_that_is_taken_half_way_through_a_purge_is_whole() {
         });
         let purged: Result<u64, store::StoreError> = purged.await;
         assert_eq!(purged.unwrap(), 1);
-        let report = store::backup(&database, &folder.path().join("copy"), |_, _| {}).unwrap();
+        let copy = folder.path().join("copy");
+        let report = store::backup(&database, &copy, &store::Watch::nobody()).unwrap();
         assert_eq!(report.messages, left);
     }
     hub.stop().await;

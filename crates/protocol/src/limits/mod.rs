@@ -223,6 +223,8 @@ pub const AUDIT_SEAL_EVERY: Duration = Duration::from_millis(500);
 pub const AUDIT_SEAL_ENTRIES_MAX: usize = 4_096;
 /// How long an owner that was started on demand stays without a client.
 pub const OWNER_IDLE: Duration = Duration::from_mins(1);
+/// Half-made backups beside one that is being made, such as those of processes that were killed.
+pub const PARTIAL_FILES_MAX: usize = 1_000;
 /// How many of the newest messages a summary's highlights come from, unless the caller says otherwise.
 pub const SUMMARY_MESSAGES_DEFAULT: u32 = 200;
 /// A folded summary so many messages behind is brought forward before a change that needs it.

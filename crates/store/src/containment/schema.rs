@@ -8,9 +8,8 @@ use rusqlite::{Connection, OptionalExtension};
 use super::request::IndexProgress;
 use super::shape::ContainmentShape;
 use crate::error::{Result, StoreError};
-use crate::view_file;
+use crate::view_file::{self, View};
 
-const FILE: &str = "containment.db";
 /// Counts changes to the tables, to folding and to signatures; another number means building anew.
 const FORMAT: i64 = 1;
 /// More than this file needs.
@@ -18,7 +17,7 @@ const STATEMENTS_MAX: usize = 64;
 
 /// Where the index of a folder is.
 pub(super) fn file(folder: &Path) -> PathBuf {
-    folder.join(FILE)
+    View::Containment.file(folder)
 }
 
 /// Opens the index for writing, deleting what is unusable; says how far it goes.

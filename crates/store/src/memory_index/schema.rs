@@ -9,16 +9,15 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::request::Area;
 use crate::error::Result;
-use crate::view_file;
+use crate::view_file::{self, View};
 
-const FILE: &str = "memory.db";
 /// Counts changes to the tables or to how text becomes words; another number means building anew.
 const FORMAT: i64 = 1;
 const STATEMENTS_MAX: usize = 256;
 
 /// Where the view of a folder is.
 pub(super) fn file(folder: &Path) -> PathBuf {
-    folder.join(FILE)
+    View::Memory.file(folder)
 }
 
 /// Opens the view for writing, deleting what is unusable; says how far it goes.

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::Result;
-use crate::view_file;
+use crate::view_file::{self, View};
 
-const FILE: &str = "search.db";
 /// Counts changes to the tables or to how text becomes words; another number means building anew.
 const FORMAT: i64 = 1;
 /// Rows of a volume, as a power of two.
@@ -20,7 +19,7 @@ const STATEMENTS_MAX: usize = 512;
 
 /// Where the index of a folder is.
 pub(super) fn file(folder: &Path) -> PathBuf {
-    folder.join(FILE)
+    View::Search.file(folder)
 }
 
 /// The volume of a row.

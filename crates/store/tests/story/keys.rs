@@ -5,7 +5,9 @@ use std::path::Path;
 
 use protocol::limits::{KEYS_UNFILED_BYTES_MAX, KEYS_UNFILED_MIN};
 use protocol::{MessageKind, ThreadStatus, Trust};
-use waystation_store::{Engine, NewMessage, Result, Settings, Store, StoreError, Tx, backup};
+use waystation_store::{
+    Engine, NewMessage, Result, Settings, Store, StoreError, Tx, Watch, backup,
+};
 
 use crate::place::{Place, at, on_both};
 
@@ -77,7 +79,7 @@ fn open(folder: &Path) -> Store {
 /// What would be on the disk if the hub were killed now.
 fn kill(folder: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
-    backup(&folder.join(FILE), &copy.path().join(FILE), |_, _| {}).unwrap();
+    backup(&folder.join(FILE), &copy.path().join(FILE), &Watch::nobody()).unwrap();
     copy
 }
 

@@ -82,7 +82,7 @@ pub(crate) async fn run(place: &Place, args: &AgentdArgs) -> Result<ExitCode> {
 /// The token that agentd itself calls with.
 fn own_token(saved: &Saved, environment: &crate::config::Environment) -> Result<String> {
     let Some(path) = &saved.token_file else {
-        return environment.token().context(
+        return environment.token()?.context(
             "agentd needs a token: name its file with --token-file.\n  On the hub: waystation token issue \
              --agent NAME --role service --scope agents:host",
         );

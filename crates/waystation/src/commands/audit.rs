@@ -1,6 +1,6 @@
 //! Checking, exporting and following the audit trail. Only `tail` needs a hub; the rest reads files.
 
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,6 +9,7 @@ use hub::audit::{self, Progress, SealKey, TrustedKeys, Verification};
 use serde_json::{Value, json};
 use store::Store;
 
+use super::progress::Percent;
 use crate::cli::{AuditCommand, Global};
 use crate::paths::Place;
 use crate::{failure, output, owner, reach};
@@ -23,7 +24,7 @@ pub(crate) async fn run(place: &Place, global: &Global, command: AuditCommand) -
         }
         AuditCommand::Export { from, to, out } => export(place, from, to, out.as_deref()).await?,
         AuditCommand::Tail => tail(place, global).await?,
-        AuditCommand::Checkpoint { origin } => checkpoint(place, &origin).await?,
+        AuditCommand::Checkpoint { origin } => checkpoint(place, global, &origin).await?,
         AuditCommand::Prove { entry } => {
             let store = open(place).await?;
             let proof = audit::prove(&store, entry).await?;
@@ -78,8 +79,11 @@ async fn verify(
     };
     let store = open(place).await?;
     let verification = Verification { keys, from, checkpoint };
-    let report = audit::verify(&store, &verification, |progress| show(global, progress)).await?;
-    clear(global);
+    let percent = Percent::new(global);
+    let show = |at: Progress| percent.draw("verifying", at.entries_done, at.entries_total);
+    let report = audit::verify(&store, &verification, show).await;
+    percent.clear();
+    let report = report?;
     let problem = report.problem.as_ref();
     let value = json!({
         "good": report.is_good(), "seals": report.seals, "entries": report.entries,
@@ -123,12 +127,13 @@ async fn export(
     }
 }
 
-async fn checkpoint(place: &Place, origin: &str) -> Result<()> {
+async fn checkpoint(place: &Place, global: &Global, origin: &str) -> Result<()> {
     let store = open(place).await?;
     let Some(key) = SealKey::load(&place.keys())? else {
         bail!("there is no key in {}", place.keys().display());
     };
     match audit::checkpoint(&store, &key, origin).await? {
+        Some(note) if global.json => output::line(&json!({ "checkpoint": note }).to_string()),
         Some(note) => output::line(note.trim_end()),
         None => bail!("nothing has been sealed yet"),
     }
@@ -144,7 +149,7 @@ async fn tail(place: &Place, global: &Global) -> Result<()> {
 
 async fn follow(place: &Place, global: &Global) -> Result<()> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut client = reach::connect(place, &greeting).await?;
     let mut after = None::<i64>;
     loop {
@@ -184,21 +189,4 @@ fn print(global: &Global, entry: &Value) -> Result<()> {
         text("outcome"),
         text("object")
     )))
-}
-
-fn show(global: &Global, progress: Progress) {
-    let mut terminal = std::io::stderr();
-    if global.json || !terminal.is_terminal() || progress.entries_total == 0 {
-        return;
-    }
-    let percent = progress.entries_done.saturating_mul(100) / progress.entries_total;
-    // A progress line that cannot be shown is not worth failing for.
-    drop(write!(terminal, "\rverifying {percent:>3} %").and_then(|()| terminal.flush()));
-}
-
-fn clear(global: &Global) {
-    let mut terminal = std::io::stderr();
-    if !global.json && terminal.is_terminal() {
-        drop(write!(terminal, "\r\x1b[K").and_then(|()| terminal.flush()));
-    }
 }

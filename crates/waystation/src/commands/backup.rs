@@ -1,18 +1,25 @@
 //! Backups and putting them back.
 
-use std::io::{IsTerminal, Write};
+mod target;
+mod trail;
+
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use serde_json::json;
-use store::BackupReport;
+use hub::{Clock, SystemClock};
+use serde_json::{Value, json};
+use store::{BackupReport, BackupStep, CarriedRevocations, Compared, Staged, Watch};
+use trail::Trail;
 
-use crate::cli::Global;
+use super::progress::Percent;
+use crate::cli::{Global, RestoreArgs};
 use crate::paths::{self, Place};
-use crate::{output, reach};
+use crate::{output, owner, reach};
 
 /// `waystation backup FILE`: works beside a running hub.
-pub(crate) fn backup(place: &Place, global: &Global, file: &Path) -> Result<()> {
+pub(crate) async fn backup(place: &Place, global: &Global, file: &Path) -> Result<()> {
     if !place.config()?.store.postgres_url.is_empty() {
         bail!("this hub keeps its data in PostgreSQL; back it up with pg_dump");
     }
@@ -20,59 +27,163 @@ pub(crate) fn backup(place: &Place, global: &Global, file: &Path) -> Result<()> 
     if !database.exists() {
         bail!("there is nothing to back up in {}", place.shown());
     }
-    let report = store::backup(&database, file, |left, total| show_progress(global, left, total))?;
-    clear_progress(global);
-    print(global, "backed up", &report)
+    target::check(&place.folder, file)?;
+    let to = file.to_owned();
+    let report = watched(global, move |watch| store::backup(&database, &to, watch)).await;
+    let report = report.with_context(|| format!("cannot back up to {}", file.display()))?;
+    Told::of("backed up", &report).print(global)
 }
 
 /// `waystation restore FILE`: needs the folder for itself.
-pub(crate) async fn restore(
-    place: &Place,
-    global: &Global,
-    file: &Path,
-    verify: bool,
-) -> Result<()> {
-    if verify {
-        return print(global, "whole backup:", &store::verify_backup(file)?);
+pub(crate) async fn restore(place: &Place, global: &Global, args: &RestoreArgs) -> Result<()> {
+    let file = args.file.as_path();
+    let unusable = || format!("cannot restore {}", file.display());
+    if args.verify {
+        let from = file.to_owned();
+        let report = watched(global, move |watch| store::verify_backup(&from, watch)).await;
+        let report = report.with_context(unusable)?;
+        let trail = trail_of(place, global, args, file).await?;
+        return Told::of("whole backup:", &report).and_trail(&trail).print(global);
+    }
+    let config = place.config()?;
+    if !config.store.postgres_url.is_empty() {
+        bail!(
+            "this hub keeps its data in PostgreSQL, and a backup of an embedded database cannot be put \
+             there; put a dump back with pg_restore, or choose another folder with --data"
+        );
     }
     place.create()?;
-    let workspace = place.config()?.workspace;
-    let _lock = reach::take_over(place, &workspace).await?;
-    let suffix = format!("before-restore-{}", hub::Clock::now(&hub::SystemClock).as_ms());
-    let report = store::restore(file, &place.folder, &suffix)
-        .with_context(|| format!("cannot restore {}", file.display()))?;
-    print(global, "restored", &report)
+    let _lock = reach::take_over(place, &config.workspace).await?;
+    let (from, folder) = (file.to_owned(), place.folder.clone());
+    let staged = watched(global, move |watch| Staged::new(&from, &folder, watch)).await;
+    let staged = staged.with_context(unusable)?;
+    let report = staged.report().clone();
+    let trail = trail_of(place, global, args, staged.file()).await?;
+    let now = SystemClock.now();
+    let suffix = format!("before-restore-{}", now.as_ms());
+    let put = tokio::task::spawn_blocking(move || staged.put_in_place(&suffix, now));
+    let revocations = put.await?.with_context(unusable)?;
+    let told = Told::of("restored", &report).and_trail(&trail);
+    told.and_revocations(revocations, place.keys().exists()).print(global)
 }
 
-fn print(global: &Global, done: &str, report: &BackupReport) -> Result<()> {
-    let value = json!({
-        "path": report.path, "bytes": report.bytes, "threads": report.threads,
-        "messages": report.messages, "audit_entries": report.audit_entries,
-    });
-    let brief = format!(
-        "{done} {}: {} threads, {} messages, {} audit entries, {} bytes",
-        paths::shown(&report.path),
-        report.threads,
-        report.messages,
-        report.audit_entries,
-        report.bytes
-    );
-    output::answer(global.json, &value, &brief)
-}
-
-fn show_progress(global: &Global, left: i32, total: i32) {
-    let mut terminal = std::io::stderr();
-    if global.json || !terminal.is_terminal() || total == 0 {
-        return;
+/// Verifies the trail of a file; fails when it is not good, unless it is to be taken all the same.
+async fn trail_of(
+    place: &Place,
+    global: &Global,
+    args: &RestoreArgs,
+    file: &Path,
+) -> Result<Trail> {
+    let trail = trail::check(place, global, file).await?;
+    if !args.despite_trail {
+        trail.refuse_if_bad()?;
     }
-    let percent = i64::from(total - left) * 100 / i64::from(total);
-    // A progress line that cannot be shown is not worth failing for.
-    drop(write!(terminal, "\rcopying {percent:>3} %").and_then(|()| terminal.flush()));
+    Ok(trail)
 }
 
-fn clear_progress(global: &Global) {
-    let mut terminal = std::io::stderr();
-    if !global.json && terminal.is_terminal() {
-        drop(write!(terminal, "\r\x1b[K").and_then(|()| terminal.flush()));
+/// Runs what takes long on a thread of its own. A signal calls it off, and it cleans up after itself.
+async fn watched<T: Send + 'static>(
+    global: &Global,
+    work: impl FnOnce(&Watch<'_>) -> store::Result<T> + Send + 'static,
+) -> Result<T> {
+    let asked = owner::asked_to_stop();
+    let stop = Arc::new(AtomicBool::new(false));
+    let percent = Percent::new(global);
+    let flag = Arc::clone(&stop);
+    let mut working = tokio::task::spawn_blocking(move || {
+        let tell = |step, done, total| percent.draw(words(step), done, total);
+        work(&Watch { stop: flag, tell: &tell })
+    });
+    let done = tokio::select! {
+        done = &mut working => done,
+        () = asked => {
+            stop.store(true, Ordering::Relaxed);
+            working.await
+        }
+    };
+    percent.clear();
+    Ok(done??)
+}
+
+fn words(step: BackupStep) -> &'static str {
+    match step {
+        BackupStep::Copying => "copying",
+        BackupStep::Reading => "reading",
+        BackupStep::Checking => "checking the structure",
+    }
+}
+
+/// What is said at the end: for scripts a value, for people lines.
+struct Told {
+    value: Value,
+    lines: Vec<String>,
+}
+
+impl Told {
+    fn of(done: &str, report: &BackupReport) -> Self {
+        let compared = match report.compared {
+            Compared::Content => "content",
+            Compared::Structure => "structure",
+        };
+        let value = json!({
+            "path": report.path, "bytes": report.bytes, "threads": report.threads,
+            "messages": report.messages, "audit_entries": report.audit_entries,
+            "compared": compared,
+        });
+        let mut lines = vec![format!(
+            "{done} {}: {} threads, {} messages, {} audit entries, {} bytes",
+            paths::shown(&report.path),
+            report.threads,
+            report.messages,
+            report.audit_entries,
+            report.bytes
+        )];
+        if report.compared == Compared::Structure {
+            lines.push(
+                "It was made before backups carried digests: only its structure could be checked, \
+                 not whether every text in it is as it was."
+                    .to_owned(),
+            );
+        }
+        Self { value, lines }
+    }
+
+    fn with(mut self, key: &str, value: Value) -> Self {
+        if let Value::Object(map) = &mut self.value {
+            map.insert(key.to_owned(), value);
+        }
+        self
+    }
+
+    fn and_trail(mut self, trail: &Trail) -> Self {
+        self.lines.push(trail.words());
+        self.with("audit_trail", trail.value())
+    }
+
+    fn and_revocations(mut self, revocations: CarriedRevocations, has_keys: bool) -> Self {
+        let carried = match revocations {
+            CarriedRevocations::Carried(count) => Some(count),
+            CarriedRevocations::Lost | CarriedRevocations::Unknown => None,
+        };
+        match revocations {
+            CarriedRevocations::Carried(0) => {}
+            CarriedRevocations::Carried(count) => self.lines.push(format!(
+                "Tokens that were revoked since the backup stay revoked: {count} taken over."
+            )),
+            // Without the keys that signed them, no token of before is good anyway.
+            CarriedRevocations::Unknown if !has_keys => {}
+            CarriedRevocations::Lost | CarriedRevocations::Unknown => self.lines.push(
+                "TOKENS THAT WERE REVOKED SINCE THE BACKUP WORK AGAIN, for nobody knows which they \
+                 are. waystation token list shows those of the backup, waystation token revoke ID \
+                 revokes one; to end every token there is, delete keys/token-*.pk8 in the data folder \
+                 before the next start."
+                    .to_owned(),
+            ),
+        }
+        self.with("revocations_carried", json!(carried))
+    }
+
+    fn print(&self, global: &Global) -> Result<()> {
+        output::answer(global.json, &self.value, &self.lines.join("\n"))
     }
 }

@@ -36,7 +36,7 @@ pub(crate) async fn print(
 /// Calls an operation for whoever runs the command.
 pub(crate) async fn ask(place: &Place, operation: &str, input: &Value) -> Result<Called> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut client = reach::connect(place, &greeting).await?;
     client.call(operation, input).await.map_err(failure::of_client)
 }

@@ -13,7 +13,7 @@ use super::ask::say;
 use super::{call, deliveries};
 use crate::cli::{Global, LinkAddArgs, LinkCommand};
 use crate::paths::Place;
-use crate::{failure, output, reach};
+use crate::{address, failure, output, reach};
 
 /// A line that somebody types.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
@@ -51,7 +51,7 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
         say(&format!("Asking {} …", kind.title()))?;
     }
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub = reach::connect(place, &greeting).await?;
     let mut added = hub.call("add_link", &input).await;
     // Where people decide through a service, connecting it takes the passphrase.
@@ -76,12 +76,12 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
     }
     let text = |key: &str| added.answer.get(key).and_then(Value::as_str);
     if let Some(path) = text("hook_path") {
-        let line = match config.public_url.trim_end_matches('/') {
-            "" => format!(
+        let line = match address::public(&config) {
+            None => format!(
                 "{} has to call the hub at {path}: make it reachable over https and set public_url",
                 kind.title()
             ),
-            url => format!("Tell {} to call {url}{path}", kind.title()),
+            Some(url) => format!("Tell {} to call {url}{path}", kind.title()),
         };
         output::line(&line)?;
     }
@@ -237,7 +237,7 @@ fn read_line() -> Result<Secret<String>> {
 
 async fn check(place: &Place, global: &Global, name: &str) -> Result<()> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub = reach::connect(place, &greeting).await?;
     let checked = hub.call("check_link", &json!({ "name": name })).await;
     let checked = checked.map_err(failure::of_client)?;
@@ -262,7 +262,7 @@ async fn remove(place: &Place, global: &Global, name: &str, purge: bool, yes: bo
         }
     }
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub = reach::connect(place, &greeting).await?;
     let input = json!({ "name": name, "purge": purge });
     let mut totals = (0, 0);

@@ -18,7 +18,7 @@ use crate::{logs, reach};
 
 pub(crate) async fn run(place: &Place, args: &McpArgs) -> Result<()> {
     if args.embedded {
-        let mut greeting = reach::agent_as(&place.environment, args.agent.as_deref());
+        let mut greeting = reach::agent_as(&place.environment, args.agent.as_deref())?;
         greeting.toolsets.clone_from(&args.toolsets);
         return embedded(place, &greeting).await;
     }
@@ -60,9 +60,14 @@ type Greeted = Result<Connection<BufReader<OwnedReadHalf>, OwnedWriteHalf>, Stri
 impl Owner {
     /// Connects and says who we are; answers the connection, or the reason why the hub refuses us.
     async fn greet(&self, socket: &Path) -> Result<Greeted> {
+        let greeting = reach::agent_as(&self.place.environment, self.agent.as_deref());
+        // Whoever cannot say who they are is not somebody else.
+        let mut greeting = match greeting {
+            Ok(greeting) => greeting,
+            Err(error) => return Ok(Err(format!("{error:#}"))),
+        };
         let (read, mut write) = UnixStream::connect(socket).await?.into_split();
         let mut read = BufReader::new(read);
-        let mut greeting = reach::agent_as(&self.place.environment, self.agent.as_deref());
         greeting.workspace.get_or_insert_with(|| self.workspace.clone());
         greeting.toolsets.clone_from(&self.toolsets);
         let hello = format!("{}\n", serde_json::to_string(&greeting)?);

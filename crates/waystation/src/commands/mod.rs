@@ -55,7 +55,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Redact(args) => redact::run(&cli.global, &args),
         Command::Config => {
-            crate::output::line(settings::reference()?.trim_end())?;
+            settings::print(&cli.global)?;
             Ok(ExitCode::SUCCESS)
         }
         command => {
@@ -89,10 +89,8 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Import(args) => import::run(&place, &global, args).await?,
         Command::Token(command) => token::run(&place, &global, command).await?,
         Command::Audit(command) => return audit::run(&place, &global, command).await,
-        Command::Backup { file } => backup::backup(&place, &global, &file)?,
-        Command::Restore { file, verify } => {
-            backup::restore(&place, &global, &file, verify).await?;
-        }
+        Command::Backup { file } => backup::backup(&place, &global, &file).await?,
+        Command::Restore(args) => backup::restore(&place, &global, &args).await?,
         Command::Wait(args) => return Ok(wait::run(&place, &args).await),
         Command::Hook(command) => return Ok(hook::run(&place, command).await),
         Command::Doctor(args) => return doctor::run(&place, &global, &args).await,
@@ -109,7 +107,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Run(args) => return run::run(&place, args).await,
         Command::Attach(args) => return run::attach(&place, &args),
         Command::Keeper => return run::keeper(&place).await,
-        Command::Down => up::down(&place).await?,
+        Command::Down => up::down(&place, &global).await?,
         other => {
             let (operation, input) = friendly(other)?;
             call::print(&place, &global, operation, &input).await?;

@@ -8,6 +8,8 @@ use std::time::Duration;
 use connector_api::ImportProgress;
 use tokio::time::Instant;
 
+use crate::cli::Global;
+
 /// Between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 const BAR_CHARS: u64 = 24;
@@ -72,6 +74,35 @@ impl Bar {
     /// Takes the bar away.
     pub(crate) fn clear(&mut self) {
         if self.is_drawn {
+            write_stderr("\r\x1b[2K");
+        }
+    }
+}
+
+/// How far something is, in percent, on a terminal; for scripts and pipes there is nothing to see.
+#[derive(Clone, Copy)]
+pub(crate) struct Percent {
+    is_shown: bool,
+}
+
+impl Percent {
+    /// For a command that was called so.
+    pub(crate) fn new(global: &Global) -> Self {
+        Self { is_shown: !global.json && std::io::stderr().is_terminal() }
+    }
+
+    /// Says what is being done and how far it is; 0 in all when that is not known.
+    pub(crate) fn draw(self, what: &str, done: u64, total: u64) {
+        if self.is_shown {
+            let percent = done.saturating_mul(100).checked_div(total);
+            let percent = percent.map(|percent| format!(" {:>3} %", percent.min(100)));
+            write_stderr(&format!("\r\x1b[2K{what}{}", percent.unwrap_or_default()));
+        }
+    }
+
+    /// Takes it away.
+    pub(crate) fn clear(self) {
+        if self.is_shown {
             write_stderr("\r\x1b[2K");
         }
     }

@@ -24,7 +24,7 @@ struct Review<'a> {
 /// `waystation review`.
 pub(crate) async fn run(place: &Place, global: &Global, command: ReviewCommand) -> Result<()> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub = reach::connect(place, &greeting).await?;
     match command {
         ReviewCommand::Start { title, author, reviewer, task } => {

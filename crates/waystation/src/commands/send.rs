@@ -15,7 +15,7 @@ pub(crate) async fn run(place: &Place, global: &Global, args: SendArgs) -> Resul
     let SendArgs { source, chat, text, reply_to, key } = args;
     let text = if text == "-" { read_stdin()?.trim_end_matches('\n').to_owned() } else { text };
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub: Client = reach::connect(place, &greeting).await?;
     if greeting.operator {
         approvals::unlock(&mut hub).await?;

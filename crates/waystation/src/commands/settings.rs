@@ -4,10 +4,12 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::reference::kind;
+use crate::cli::Global;
 use crate::config::{Config, NOT_SETTINGS};
+use crate::output;
 
 const INTRODUCTION: &str = "# Configuration
 
@@ -16,15 +18,16 @@ The hub reads `config.toml` in its data folder, or the file named by `--config`.
 A variable overrides the file; its value is read as TOML, and as plain text where that is none.
 ";
 
+/// `waystation config`: the same for people and for scripts.
+pub(crate) fn print(global: &Global) -> Result<()> {
+    output::answer(global.json, &value(), &reference()?)
+}
+
 /// Every key with its type, its default, its variable and what it is for.
 pub(crate) fn reference() -> Result<String> {
     let mut text = INTRODUCTION.to_owned();
-    let root = Table { path: Vec::new(), is_list: false, is_in_list: false, schema: schema() };
-    let mut tables = vec![root];
-    while !tables.is_empty() {
-        let table = tables.remove(0);
-        let inner = table.write(&mut text)?;
-        tables.splice(0..0, inner);
+    for table in tables() {
+        table.write(&mut text)?;
     }
     text.push_str("\n## Variables that are no settings\n\n| variable | |\n|---|---|\n");
     for (name, meaning) in NOT_SETTINGS {
@@ -33,12 +36,45 @@ pub(crate) fn reference() -> Result<String> {
     Ok(text)
 }
 
+/// The same for scripts.
+fn value() -> Value {
+    let settings: Vec<Value> = tables().iter().flat_map(Table::values).collect();
+    let others = NOT_SETTINGS.iter().map(|(name, meaning)| {
+        let variable = format!("WAYSTATION_{}", name.to_ascii_uppercase());
+        json!({ "variable": variable, "description": meaning })
+    });
+    json!({ "settings": settings, "variables": others.collect::<Vec<_>>() })
+}
+
+/// The tables of the file, each before those in it.
+fn tables() -> Vec<Table> {
+    let root = Table { path: Vec::new(), is_list: false, is_in_list: false, schema: schema() };
+    let mut found = Vec::new();
+    let mut waiting = vec![root];
+    while !waiting.is_empty() {
+        let table = waiting.remove(0);
+        waiting.splice(0..0, table.inner_tables());
+        found.push(table);
+    }
+    found
+}
+
 fn schema() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
     settings.into_generator().into_root_schema_for::<Config>().to_value()
+}
+
+/// One key of a table.
+struct Setting {
+    key: String,
+    kind: String,
+    default: Option<Value>,
+    is_required: bool,
+    variable: Option<String>,
+    words: String,
 }
 
 /// One table of the file.
@@ -52,8 +88,8 @@ struct Table {
 }
 
 impl Table {
-    /// Describes its keys; answers the tables in it.
-    fn write(&self, text: &mut String) -> Result<Vec<Self>> {
+    /// Describes its keys.
+    fn write(&self, text: &mut String) -> Result<()> {
         let name = self.path.join(".");
         match (self.path.is_empty(), self.is_list) {
             (true, _) => {}
@@ -61,34 +97,59 @@ impl Table {
             (false, false) => write!(text, "\n## `[{name}]`\n\n{}\n", words(&self.schema))?,
         }
         text.push_str("\n| key | type | default | variable | |\n|---|---|---|---|---|\n");
-        let required = self.schema.get("required").and_then(Value::as_array);
-        let mut inner = Vec::new();
-        for (key, schema) in properties(&self.schema).into_iter().flatten() {
-            let table = self.inner(key, schema);
-            if let Some(table) = table.filter(|table| !table.is_list) {
-                inner.push(table);
-                continue;
-            }
-            let is_required = required.is_some_and(|all| all.iter().any(|known| known == key));
-            let default = match (schema.get("default"), is_required) {
+        for Setting { key, kind, default, is_required, variable, words } in self.settings() {
+            let default = match (default, is_required) {
                 (_, true) => "required".to_owned(),
-                (None | Some(Value::Null), _) => "none".to_owned(),
+                (None, _) => "none".to_owned(),
                 (Some(value), _) => format!("`{value}`"),
             };
-            let (kind, variable, words) = (shape(schema), self.variable(key), words(schema));
+            let variable = variable.map_or("none".to_owned(), |name| format!("`{name}`"));
             writeln!(text, "| `{key}` | {kind} | {default} | {variable} | {words} |")?;
-            inner.extend(self.inner(key, schema));
         }
-        Ok(inner)
+        Ok(())
+    }
+
+    /// Its keys, for scripts.
+    fn values(&self) -> Vec<Value> {
+        let value = |setting: Setting| {
+            let key = self.path.iter().cloned().chain([setting.key]).collect::<Vec<_>>().join(".");
+            json!({
+                "key": key, "type": setting.kind, "default": setting.default,
+                "required": setting.is_required, "variable": setting.variable,
+                "description": setting.words,
+            })
+        };
+        self.settings().into_iter().map(value).collect()
+    }
+
+    /// Its keys that are no tables; a list of tables is one.
+    fn settings(&self) -> Vec<Setting> {
+        let required = self.schema.get("required").and_then(Value::as_array);
+        let fields = properties(&self.schema).into_iter().flatten();
+        let plain = fields
+            .filter(|(key, schema)| self.inner(key, schema).is_none_or(|table| table.is_list));
+        let setting = |(key, schema): (&String, &Value)| Setting {
+            key: key.clone(),
+            kind: shape(schema),
+            default: schema.get("default").filter(|value| !value.is_null()).cloned(),
+            is_required: required.is_some_and(|all| all.iter().any(|known| known == key)),
+            variable: self.variable(key),
+            words: words(schema),
+        };
+        plain.map(setting).collect()
+    }
+
+    /// The tables in it.
+    fn inner_tables(&self) -> Vec<Self> {
+        let fields = properties(&self.schema).into_iter().flatten();
+        fields.filter_map(|(key, schema)| self.inner(key, schema)).collect()
     }
 
     /// The variable that sets a key; there is none for a key of a table that can be there many times.
-    fn variable(&self, key: &str) -> String {
-        if self.is_in_list {
-            return "none".to_owned();
-        }
+    fn variable(&self, key: &str) -> Option<String> {
         let path: Vec<&str> = self.path.iter().map(String::as_str).chain([key]).collect();
-        format!("`WAYSTATION_{}`", path.join("__").to_ascii_uppercase())
+        let name = || format!("WAYSTATION_{}", path.join("__").to_ascii_uppercase());
+        (!self.is_in_list).then(name)
     }
 
     fn inner(&self, key: &str, schema: &Value) -> Option<Self> {

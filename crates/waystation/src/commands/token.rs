@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::{approvals, call};
 use crate::cli::{AgentClient, Global, TokenCommand};
+use crate::config::Config;
 use crate::paths::Place;
-use crate::{failure, output, reach};
+use crate::{address, failure, output, reach};
 
 pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -> Result<()> {
     match command {
@@ -35,7 +36,7 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
                 "chats": chats, "toolsets": toolsets, "ttl_seconds": seconds(&ttl)?,
             }));
             let config = place.config()?;
-            let greeting = reach::person(&place.environment, &config.workspace);
+            let greeting = reach::person(&place.environment, &config.workspace)?;
             let mut hub = reach::connect(place, &greeting).await?;
             if decides && greeting.operator {
                 approvals::unlock(&mut hub).await?;
@@ -45,11 +46,12 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
                 return output::answer(global.json, &called.answer, &called.brief);
             };
             let token = called.answer.get("token").and_then(Value::as_str).unwrap_or_default();
-            let url = match config.public_url.as_str() {
-                "" => format!("http://{}", config.listen),
-                url => url.to_owned(),
-            };
-            output::line(&lines(client, &url, token).join("\n"))
+            let lines = lines(client, &address_of_hub(place, &config).await?, token);
+            let mut answer = called.answer.clone();
+            if let Value::Object(fields) = &mut answer {
+                fields.insert("lines".to_owned(), json!(lines));
+            }
+            output::answer(global.json, &answer, &lines.join("\n"))
         }
     }
 }
@@ -90,6 +92,16 @@ fn line(token: &Value) -> String {
         text("agent_id"),
         text("expires_at")
     )
+}
+
+/// Where the client will find the hub: what its owner says, and where it will listen when none does yet.
+async fn address_of_hub(place: &Place, config: &Config) -> Result<String> {
+    let owner = reach::owner_info(place, &config.workspace).await?;
+    if let Some(url) = owner.and_then(|owner| owner.url) {
+        return Ok(url.trim_end_matches('/').to_owned());
+    }
+    let listen = config.listen.parse().context("listen is not an address and a port")?;
+    Ok(address::of_listener(config, listen))
 }
 
 /// The chats a token gives. Denying some gives the others to a role that sees all of them anyway; to

@@ -14,11 +14,11 @@ use protocol::Caller;
 use serde_json::{Value, json};
 
 use super::token;
-use crate::cli::{AgentClient, UpArgs};
+use crate::cli::{AgentClient, Global, UpArgs};
 use crate::config::{Config, TlsMode};
 use crate::owner::{self, Reached};
 use crate::paths::{self, Place};
-use crate::{failure, logs, output, reach};
+use crate::{address, failure, logs, output, reach};
 
 /// How to make a token for an agent.
 const ISSUE: &str = "waystation token issue --agent NAME --for codex|claude";
@@ -35,7 +35,7 @@ pub(crate) async fn run(place: &Place, args: &UpArgs) -> Result<ExitCode> {
     let lock = reach::take_over(place, &config.workspace).await?;
     let tls = owner::tls(place, &config);
     let listening = Listening::bind(&config.listen, tls.as_ref()).await?;
-    let url = listening.url()?;
+    let url = address::of_listener(&config, listening.address()?);
     let open = args.no_auth.then(|| open_caller(&config.workspace)).transpose()?;
     let reached = Reached { url: Some(url.clone()), open: open.clone() };
     let opened = {
@@ -77,10 +77,11 @@ pub(crate) async fn owner(place: &Place) -> Result<ExitCode> {
 }
 
 /// `waystation down`: asks whoever owns the folder to stop, and waits until it has.
-pub(crate) async fn down(place: &Place) -> Result<()> {
+pub(crate) async fn down(place: &Place, global: &Global) -> Result<()> {
     let config = place.config()?;
-    let lock = reach::stop_owner(place, &config.workspace).await?;
-    output::line(if lock { "stopped" } else { "no hub was running" })
+    let stopped = reach::stop_owner(place, &config.workspace).await?;
+    let brief = if stopped { "stopped" } else { "no hub was running" };
+    output::answer(global.json, &json!({ "stopped": stopped }), brief)
 }
 
 fn apply(args: &UpArgs, config: &mut Config) -> Result<()> {
@@ -119,16 +120,15 @@ async fn banner(place: &Place, config: &Config, url: &str, is_open: bool) -> Res
     let bold = |text: &str| {
         if colours { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
     };
-    let shown_url = if config.public_url.is_empty() { url } else { &config.public_url };
     let mut lines = vec![
         format!("{} {}", bold("Waystation"), env!("CARGO_PKG_VERSION")),
         String::new(),
-        format!("  MCP    {shown_url}/mcp"),
-        format!("  REST   {shown_url}/v1        (OpenAPI at /v1/openapi.json)"),
+        format!("  MCP    {url}/mcp"),
+        format!("  REST   {url}/v1        (OpenAPI at /v1/openapi.json)"),
         format!("  data   {}", place.shown()),
     ];
     if config.tls.mode == TlsMode::Local {
-        let authority = place.folder.join("tls").join(edge::tls::LOCAL_AUTHORITY_FILE);
+        let authority = place.tls_folder().join(edge::tls::LOCAL_AUTHORITY_FILE);
         lines.push(format!("  trust  {}", paths::shown(&authority)));
     }
     if is_open {
@@ -138,7 +138,7 @@ async fn banner(place: &Place, config: &Config, url: &str, is_open: bool) -> Res
         ));
     }
     // Whoever starts a hub is to learn where it is, whatever else is the matter with it.
-    let connect = connect_lines(place, config, shown_url, &bold).await;
+    let connect = connect_lines(place, config, url, &bold).await;
     lines.extend(connect.unwrap_or_else(|error| {
         vec![
             String::new(),
@@ -161,7 +161,7 @@ async fn connect_lines(
     url: &str,
     bold: &dyn Fn(&str) -> String,
 ) -> Result<Vec<String>> {
-    let greeting = reach::person(&crate::config::Environment::default(), &config.workspace);
+    let greeting = reach::person(&crate::config::Environment::default(), &config.workspace)?;
     let socket = place.sockets()?.hub;
     let mut client = Client::connect(&socket, &greeting).await?;
     let any = json!({ "all": true, "limit": 1 });

@@ -14,7 +14,7 @@ use crate::{failure, output, reach, surroundings};
 /// `waystation work`.
 pub(crate) async fn run(place: &Place, global: &Global, args: WorkArgs) -> Result<()> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub: Client = reach::connect(place, &greeting).await?;
     match args.command {
         None => list(&mut hub, global, args.list).await,

@@ -1,5 +1,10 @@
 //! Who gets in: tokens, what is said to those without one, and how tokens end.
 
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::http;
@@ -190,4 +195,41 @@ fn only_a_hub_with_an_outside_issuer_names_one() {
     let challenge = refused.header("www-authenticate").unwrap();
     assert!(challenge.contains("resource_metadata=\""), "{challenge}");
     assert!(challenge.contains("/.well-known/oauth-protected-resource"), "{challenge}");
+}
+
+#[test]
+fn whoever_names_a_token_file_is_nobody_without_the_token() {
+    let home = Home::new();
+    home.ok(&["thread", "new", "for the operator alone"]);
+    let empty = home.path().join("empty");
+    std::fs::write(&empty, " \n").unwrap();
+    let initialize = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": { "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } },
+    });
+    for file in [home.path().join("no-such-token"), empty] {
+        for args in [&["threads"][..], &["token", "list"], &["mcp"], &["mcp", "--embedded"]] {
+            let mut command = home.command(args);
+            command.env("WAYSTATION_TOKEN_FILE", &file).env("WAYSTATION_TOKEN", "x.y.z");
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            // It may have ended already.
+            drop(writeln!(child.stdin.take().unwrap(), "{initialize}"));
+            let ran = Ran::of(child.wait_with_output().unwrap());
+            assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains(file.to_str().unwrap()), "{args:?}: {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_variable_that_is_no_text_harms_nobody() {
+    let home = Home::new();
+    let odd = OsStr::from_bytes(b"caf\xe9");
+    let ran = Ran::of(home.command(&["threads"]).env("PLACE", odd).env(odd, "x").output().unwrap());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let ran = home.command(&["threads"]).env("WAYSTATION_AGENT", odd).output().unwrap();
+    let ran = Ran::of(ran);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("WAYSTATION_AGENT is not UTF-8 text"), "{}", ran.stderr);
 }

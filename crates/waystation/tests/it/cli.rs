@@ -1,8 +1,11 @@
 //! The command line: friendly words, JSON for scripts, exit codes.
 
-use std::io::Write;
-use std::process::Stdio;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::program::{Home, Ran};
@@ -141,28 +144,103 @@ fn the_program_explains_itself() {
     assert!(!home.data().exists(), "none of that needs a data folder");
 }
 
+/// Far less than a wait for messages takes when nobody rings: only what is told live comes so soon.
+const LIVE: Duration = Duration::from_secs(30);
+
+/// A thread that somebody follows.
+struct Tail {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Tail {
+    fn of(home: &Home, thread: &str) -> Self {
+        let mut command = home.command(&["tail", thread, "--json"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (tell, lines) = channel();
+        std::thread::spawn(move || {
+            out.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)).ok()
+        });
+        Self { child, lines }
+    }
+
+    /// The next message that it prints.
+    fn next(&self) -> Value {
+        serde_json::from_str(&self.lines.recv_timeout(LIVE).unwrap()).unwrap()
+    }
+
+    fn stop(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+impl Drop for Tail {
+    fn drop(&mut self) {
+        // It may have ended already.
+        drop(self.child.kill());
+    }
+}
+
+fn new_thread(home: &Home) -> String {
+    let thread = home.run(&["thread", "new", "x", "--json"]).json();
+    thread["thread_id"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn tail_follows_a_thread_live() {
-    use std::io::{BufRead, BufReader};
     let home = Home::new();
-    let thread = home.run(&["thread", "new", "x", "--json"]).json();
-    let thread = thread["thread_id"].as_str().unwrap();
-    home.ok(&["post", thread, "before"]);
-    let mut command = home.command(&["tail", thread, "--json"]);
-    let mut tail = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(tail.stdout.take().unwrap()).lines();
-    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
-    assert_eq!(next()["body"], "before");
-    // Somebody else speaks: nobody is woken by their own words.
+    let thread = new_thread(&home);
+    home.ok(&["post", &thread, "before"]);
+    let tail = Tail::of(&home, &thread);
+    assert_eq!(tail.next()["body"], "before");
     let mut other = home.command(&["call", "post_message"]);
-    other.arg(json!({ "thread_id": thread, "body": "after" }).to_string());
+    other.arg(json!({ "thread_id": thread, "body": "of somebody else" }).to_string());
     let token = home.token("guide", "orchestrator");
     assert_eq!(Ran::of(other.env("WAYSTATION_TOKEN", token).output().unwrap()).code, 0);
-    assert_eq!(next()["body"], "after");
-    rustix::process::kill_process(
-        rustix::process::Pid::from_child(&tail),
-        rustix::process::Signal::INT,
-    )
-    .unwrap();
-    assert_eq!(tail.wait().unwrap().code(), Some(0));
+    assert_eq!(tail.next()["body"], "of somebody else");
+    home.ok(&["post", &thread, "my own"]);
+    assert_eq!(tail.next()["body"], "my own");
+    tail.stop();
+}
+
+#[test]
+fn tail_goes_on_when_the_owner_is_killed() {
+    let home = Home::new();
+    let thread = new_thread(&home);
+    home.ok(&["post", &thread, "first"]);
+    let tail = Tail::of(&home, &thread);
+    assert_eq!(tail.next()["body"], "first");
+    for body in ["second", "third"] {
+        let owner = home.owner().unwrap()["pid"].as_i64().unwrap();
+        let pid = Pid::from_raw(i32::try_from(owner).unwrap()).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+        // Whoever asked one that is dying would be told so; only tail is to bridge that.
+        while home.owner().is_some_and(|found| found["pid"] == owner) {}
+        home.ok(&["post", &thread, body]);
+        assert_eq!(tail.next()["body"], body);
+    }
+    tail.stop();
+}
+
+#[test]
+fn what_ends_the_hub_and_what_explains_it_answer_scripts_too() {
+    let home = Home::new();
+    assert_eq!(home.run(&["down", "--json"]).json(), json!({ "stopped": false }));
+    new_thread(&home);
+    assert_eq!(home.run(&["down", "--json"]).json(), json!({ "stopped": true }));
+    assert_eq!(home.ok(&["down"]), "no hub was running\n");
+    let note = home.run(&["audit", "checkpoint", "--json"]).json();
+    assert_eq!(note["checkpoint"].as_str().unwrap(), home.ok(&["audit", "checkpoint"]));
+    let told = home.run(&["config", "--json"]).json();
+    let settings = told["settings"].as_array().unwrap();
+    let setting = |key: &str| settings.iter().find(|setting| setting["key"] == key).unwrap();
+    let listen = setting("listen");
+    assert_eq!((&listen["default"], &listen["type"]), (&json!("127.0.0.1:7788"), &json!("string")));
+    assert_eq!(setting("limits.posts_burst")["variable"], "WAYSTATION_LIMITS__POSTS_BURST");
+    assert_eq!(setting("identity.issuers.jwks_url")["variable"], Value::Null);
+    let variables = told["variables"].as_array().unwrap();
+    assert!(variables.iter().any(|variable| variable["variable"] == "WAYSTATION_TOKEN_FILE"));
+    assert!(home.ok(&["config"]).contains("| `posts_burst` |"));
 }

@@ -65,7 +65,7 @@ pub(super) async fn run_json(place: &Place) -> Result<()> {
 /// Shows what there is, and then every change as it happens. A hub that goes away is waited for.
 async fn follow(place: &Place, mut show: impl FnMut(&Value) -> Result<()>) -> Result<()> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut client = reach::connect(place, &greeting).await?;
     let mut resized = signal(SignalKind::window_change())?;
     let mut last: Option<Value> = None;

@@ -11,7 +11,7 @@ use crate::reach;
 /// `waystation approvals`.
 pub(crate) async fn run(place: &Place, global: &Global, args: ApprovalsArgs) -> Result<()> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub: Client = reach::connect(place, &greeting).await?;
     let is_person = greeting.operator;
     match args.command {

@@ -32,7 +32,7 @@ pub(super) struct ProgramFacts {
 pub(super) async fn hub(place: &Place) -> HubFacts {
     let found = async {
         let config = place.config()?;
-        let greeting = reach::person(&place.environment, &config.workspace);
+        let greeting = reach::person(&place.environment, &config.workspace)?;
         reach::connect(place, &greeting).await?;
         let info = reach::owner_info(place, &config.workspace).await?;
         info.ok_or_else(|| anyhow::anyhow!("the hub went away"))

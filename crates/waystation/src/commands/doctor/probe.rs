@@ -47,7 +47,7 @@ pub(super) async fn wake(place: &Place, client: AgentClient, patience: Duration)
 
 async fn try_wake(place: &Place, client: AgentClient, patience: Duration) -> Result<Woken> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub = reach::connect(place, &greeting).await?;
     let agent = format!("{PROBE_PREFIX}{}", client.command());
     let folder = work_folder(place)?;

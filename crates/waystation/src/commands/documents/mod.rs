@@ -43,7 +43,7 @@ pub(crate) async fn run(place: &Place, global: &Global, command: DocsCommand) ->
 
 async fn connect(place: &Place) -> Result<Client> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     reach::connect(place, &greeting).await
 }
 

@@ -40,19 +40,19 @@ impl Reporter {
     }
 
     /// Who speaks, by the token of the moment. A session that nobody runs has no name but its own.
-    pub(crate) fn greeting(&self) -> Greeting {
-        let mut greeting = reach::agent_as(&self.place.environment, self.agent.as_deref());
+    pub(crate) fn greeting(&self) -> Result<Greeting> {
+        let mut greeting = reach::agent_as(&self.place.environment, self.agent.as_deref())?;
         greeting.workspace.get_or_insert_with(|| self.workspace.clone());
         if greeting.token.is_none() && greeting.session.is_none() {
             greeting.session.clone_from(&self.vendor_session);
         }
-        greeting
+        Ok(greeting)
     }
 
     /// Reaches the hub, if there is one.
     pub(crate) async fn connect(&self) -> Result<Client> {
         let socket = self.place.sockets()?.hub;
-        Client::connect(&socket, &self.greeting()).await.context("no hub answers")
+        Client::connect(&socket, &self.greeting()?).await.context("no hub answers")
     }
 
     /// What the registry is told of a session.

@@ -60,7 +60,7 @@ impl Outlet {
         fingerprint: String,
     ) -> Result<Self> {
         let config = place.config()?;
-        let greeting = reach::person(&place.environment, &config.workspace);
+        let greeting = reach::person(&place.environment, &config.workspace)?;
         let mut idle = Vec::with_capacity(UNDER_WAY_MAX);
         for _ in 0..UNDER_WAY_MAX {
             idle.push(reach::connect(place, &greeting).await?);

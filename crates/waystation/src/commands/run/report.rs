@@ -78,7 +78,7 @@ impl Reporter {
         });
         Ok(Self {
             socket: place.sockets()?.hub,
-            greeting: reach::person(&Environment::default(), &handoff.workspace),
+            greeting: reach::person(&Environment::default(), &handoff.workspace)?,
             client: None,
             renewal,
             beat,

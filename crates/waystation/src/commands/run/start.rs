@@ -84,7 +84,7 @@ fn command(handoff: &Handoff) -> Vec<String> {
 
 /// Makes the agent's session, and its first token.
 async fn open_session(place: &Place, mut handoff: Handoff) -> Result<Handoff> {
-    let greeting = reach::person(&place.environment, &handoff.workspace);
+    let greeting = reach::person(&place.environment, &handoff.workspace)?;
     let mut client = reach::connect(place, &greeting).await?;
     handoff.host = place.host_id()?;
     let called = client.call("open_session", &input(&handoff)).await.map_err(failure::of_client)?;

@@ -49,7 +49,7 @@ enum Notice {
 /// Waits until the hub has a notice; nothing when another waiter took our place.
 pub(super) async fn notice(session: &Session) -> Result<Option<String>> {
     // A hub is started once. When it goes away later, somebody wanted that.
-    drop(reach::connect(&session.reporter.place, &session.reporter.greeting()).await?);
+    drop(reach::connect(&session.reporter.place, &session.reporter.greeting()?).await?);
     session.beat(session.first()).await;
     let mut retry = RETRY_FIRST;
     loop {

@@ -4,6 +4,7 @@
 //! status. It holds no rules: if two edges could disagree about something, it belongs in the hub.
 #![forbid(unsafe_code)]
 
+mod accept;
 mod app;
 mod auth;
 mod certificate;

@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use crate::accept::Accepting;
 use crate::certificate;
 use crate::error::EdgeError;
 use crate::front::{Client, Front};
@@ -68,20 +69,12 @@ pub async fn serve(
 ) {
     let mut connections = Connections::new(stop.clone());
     let guests = Guests::default();
+    let mut accepting = Accepting::new(listener);
     loop {
         let Some(permit) = connections.place().await else { break };
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let (stream, peer) = tokio::select! {
+            accepted = accepting.next() => accepted,
             () = stop.cancelled() => break,
-        };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                // Out of file descriptors, most likely: others must end before the next can begin.
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::task::yield_now().await;
-                continue;
-            }
         };
         // Without it, small answers wait some forty milliseconds for the client's acknowledgement.
         if let Err(error) = stream.set_nodelay(true) {

@@ -22,6 +22,7 @@ use super::listener::{
     GREETING, GREETING_BYTES_MAX, Greeting, Sockets, bind, is_same_user, serve_http,
 };
 use super::routes::{Owner, OwnerInfo};
+use crate::accept::Accepting;
 use crate::error::EdgeError;
 
 /// What a hub elsewhere answered.
@@ -143,24 +144,23 @@ fn respond(answer: Relayed) -> Response {
 
 async fn serve_mcp<U: Upstream>(listener: UnixListener, upstream: Arc<U>, stop: CancellationToken) {
     let mut clients = JoinSet::new();
+    let mut accepting = Accepting::new(listener);
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let stream = tokio::select! {
+            accepted = accepting.next() => accepted,
             Some(_) = clients.join_next(), if !clients.is_empty() => continue,
             () = stop.cancelled() => break,
         };
-        match accepted {
-            Ok((stream, _)) if is_same_user(&stream) => {
-                let (upstream, stop) = (Arc::clone(&upstream), stop.clone());
-                clients.spawn(async move {
-                    if let Err(error) = serve_mcp_client(stream, &*upstream, stop).await {
-                        tracing::debug!(%error, "a local MCP client ended early");
-                    }
-                });
-            }
-            Ok(_) => tracing::warn!("another user tried the private socket"),
-            Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
+        if !is_same_user(&stream) {
+            tracing::warn!("another user tried the private socket");
+            continue;
         }
+        let (upstream, stop) = (Arc::clone(&upstream), stop.clone());
+        clients.spawn(async move {
+            if let Err(error) = serve_mcp_client(stream, &*upstream, stop).await {
+                tracing::debug!(%error, "a local MCP client ended early");
+            }
+        });
     }
     while clients.join_next().await.is_some() {}
 }

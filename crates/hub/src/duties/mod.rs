@@ -27,7 +27,7 @@ use crate::audit::OwnedEntry;
 use crate::hub::Hub;
 use crate::memory;
 
-pub(crate) use trouble::Trouble;
+pub use trouble::Trouble;
 
 /// The running duties.
 #[derive(Default)]

@@ -34,6 +34,8 @@ pub const CORRELATION_ID_BYTES_MAX: usize = 128;
 pub const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may take to say anything, or stay idle.
 pub const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long to wait after a connection could not be accepted.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long a request may take.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// Requests worked on at one time.

@@ -1,6 +1,5 @@
 //! The accept loop: connections with limits and timeouts, TLS or plain, drained before the end.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,7 +8,6 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use parking_lot::Mutex;
 use protocol::limits;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -22,6 +20,7 @@ use crate::accept::Accepting;
 use crate::certificate;
 use crate::error::EdgeError;
 use crate::front::{Client, Front};
+use crate::guests::{Guest, Guests};
 use crate::tls::{self, Tls};
 
 /// A bound address, with encryption if there is any.
@@ -81,12 +80,14 @@ pub async fn serve(
             tracing::debug!(%error, "a connection was gone before it began");
             continue;
         }
-        let Some(guest) = guests.admit(peer.ip()) else {
-            tracing::debug!(address = %peer.ip(), "an address has too many connections open");
+        // On a listener for both, addresses of IPv4 come as addresses of IPv6.
+        let address = peer.ip().to_canonical();
+        let Some(guest) = guests.admit(address) else {
+            tracing::debug!(%address, "an address has too many connections open");
             continue;
         };
         let held = (permit, guest);
-        connections.start_tcp(stream, Peer(peer.ip()), front.clone(), tls.clone(), held);
+        connections.start_tcp(stream, Peer(address), front.clone(), tls.clone(), held);
     }
     connections.drain().await;
 }
@@ -98,41 +99,6 @@ pub(crate) struct LocalProcess(pub(crate) i32);
 /// The address at the other end of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) IpAddr);
-
-/// How many connections each address has open.
-#[derive(Clone, Default)]
-struct Guests(Arc<Mutex<HashMap<IpAddr, usize>>>);
-
-/// One connection of an address, for as long as it lives.
-struct Guest {
-    guests: Guests,
-    address: IpAddr,
-}
-
-impl Guests {
-    /// Counts a connection; `None` when its address has too many.
-    fn admit(&self, address: IpAddr) -> Option<Guest> {
-        let mut open = self.0.lock();
-        let count = open.entry(address).or_insert(0);
-        if !address.is_loopback() && *count >= limits::CONNECTIONS_PER_ADDRESS_MAX {
-            return None;
-        }
-        *count += 1;
-        Some(Guest { guests: self.clone(), address })
-    }
-}
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        let mut open = self.guests.0.lock();
-        if let Some(count) = open.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                open.remove(&self.address);
-            }
-        }
-    }
-}
 
 /// The connections of one listener.
 pub(crate) struct Connections {

@@ -48,6 +48,8 @@ pub const WAITERS_MAX: usize = 5_000;
 pub const CONNECTIONS_MAX: usize = 2_000;
 /// Open connections from one address, unless it is this machine's own.
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 50;
+/// How much of an IPv6 address counts as one address: what one customer is given is seldom less.
+pub const IPV6_NETWORK_BITS: u32 = 64;
 /// Open connections of one agent, unless its operator says otherwise.
 pub const CONNECTIONS_PER_AGENT_MAX: usize = 20;
 /// Open event streams of one agent, unless its operator says otherwise.

@@ -80,8 +80,7 @@ mod tests {
     fn this_machine_may_have_as_many_as_there_are() {
         let guests = Guests::default();
         for local in ["127.0.0.1", "::1"] {
-            let open: Vec<Guest> =
-                (0..200).map_while(|_| guests.admit(address(local))).collect();
+            let open: Vec<Guest> = (0..200).map_while(|_| guests.admit(address(local))).collect();
             assert_eq!(open.len(), 200);
         }
     }

@@ -8,6 +8,7 @@ mod accept;
 mod app;
 mod auth;
 mod certificate;
+mod connection;
 mod error;
 mod fair;
 mod front;

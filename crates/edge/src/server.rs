@@ -1,27 +1,22 @@
 //! The accept loop: connections with limits and timeouts, TLS or plain, drained before the end.
 
-use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use protocol::limits;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use crate::accept::Accepting;
-use crate::certificate;
 use crate::error::EdgeError;
 use crate::front::{Client, Front};
 use crate::guests::{Guest, Guests};
 use crate::tls::{self, Tls};
+use crate::{certificate, connection};
 
 /// A bound address, with encryption if there is any.
 pub struct Listening {
@@ -102,8 +97,7 @@ pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// The connections of one listener.
 pub(crate) struct Connections {
-    builder: Builder<TokioExecutor>,
-    graceful: GracefulShutdown,
+    stopping: watch::Sender<()>,
     places: Arc<Semaphore>,
     tasks: JoinSet<()>,
     stop: CancellationToken,
@@ -113,24 +107,8 @@ pub(crate) type Place = tokio::sync::OwnedSemaphorePermit;
 
 impl Connections {
     pub(crate) fn new(stop: CancellationToken) -> Self {
-        let mut builder = Builder::new(TokioExecutor::new());
-        builder
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits::CONNECTION_TIMEOUT)
-            .max_headers(limits::HEADERS_MAX)
-            .max_buf_size(limits::HEADER_BYTES_MAX * 4)
-            .pipeline_flush(true);
-        builder
-            .http2()
-            .timer(TokioTimer::new())
-            .max_concurrent_streams(limits::HTTP2_STREAMS_MAX)
-            .max_header_list_size(u32::try_from(limits::HEADER_BYTES_MAX).unwrap_or(u32::MAX))
-            .keep_alive_interval(limits::STREAM_KEEP_ALIVE)
-            .keep_alive_timeout(limits::CONNECTION_TIMEOUT);
         Self {
-            builder,
-            graceful: GracefulShutdown::new(),
+            stopping: watch::Sender::new(()),
             places: Arc::new(Semaphore::new(limits::CONNECTIONS_MAX)),
             tasks: JoinSet::new(),
             stop,
@@ -155,26 +133,23 @@ impl Connections {
         tls: Option<TlsAcceptor>,
         held: (Place, Guest),
     ) {
-        let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
+        let stopping = self.stopping.subscribe();
         self.tasks.spawn(async move {
             let _held = held;
-            match tls {
-                None => run(builder, watcher, stream, front, Client::at(peer)).await,
-                Some(tls) => {
-                    match tokio::time::timeout(limits::HEADER_READ_TIMEOUT, tls.accept(stream))
-                        .await
-                    {
-                        Ok(Ok(stream)) => {
-                            let certificates = stream.get_ref().1.peer_certificates();
-                            let first = certificates.and_then(<[_]>::first);
-                            let names = first.map(certificate::names);
-                            let client = Client { names, ..Client::at(peer) };
-                            run(builder, watcher, stream, front, client).await;
-                        }
-                        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                        Err(_) => tracing::debug!("a TLS handshake took too long"),
-                    }
+            let Some(tls) = tls else {
+                return connection::serve(stream, front, Client::at(peer), stopping).await;
+            };
+            let shaken = tokio::time::timeout(limits::HEADER_READ_TIMEOUT, tls.accept(stream));
+            match shaken.await {
+                Ok(Ok(stream)) => {
+                    let certificates = stream.get_ref().1.peer_certificates();
+                    let first = certificates.and_then(<[_]>::first);
+                    let names = first.map(certificate::names);
+                    let client = Client { names, ..Client::at(peer) };
+                    connection::serve(stream, front, client, stopping).await;
                 }
+                Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                Err(_) => tracing::debug!("a TLS handshake took too long"),
             }
         });
     }
@@ -189,40 +164,21 @@ impl Connections {
     ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
+        let stopping = self.stopping.subscribe();
         self.tasks.spawn(async move {
             let _held = held;
             let client = Client { process, ..Client::default() };
-            run(builder, watcher, stream, front, client).await;
+            connection::serve(stream, front, client, stopping).await;
         });
     }
 
     /// Lets requests in flight finish, for so long as the limit allows.
     pub(crate) async fn drain(mut self) {
-        let drained = tokio::time::timeout(limits::DRAIN_TIMEOUT, self.graceful.shutdown()).await;
+        self.stopping.send_replace(());
+        let drained = tokio::time::timeout(limits::DRAIN_TIMEOUT, self.stopping.closed()).await;
         if drained.is_err() {
             tracing::warn!("some requests did not finish in time and were cut off");
         }
         self.tasks.shutdown().await;
-    }
-}
-
-async fn run<S>(
-    builder: Builder<TokioExecutor>,
-    watcher: Watcher,
-    stream: S,
-    front: Front,
-    client: Client,
-) where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let client = Arc::new(client);
-    let service = service_fn(move |request| {
-        let answer = front.clone().answer(Arc::clone(&client), request);
-        async { Ok::<_, Infallible>(answer.await) }
-    });
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-    if let Err(error) = watcher.watch(connection.into_owned()).await {
-        tracing::debug!(%error, "a connection ended early");
     }
 }

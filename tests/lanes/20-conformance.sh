@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The protocol's own conformance suite against our MCP transport, in both eras.
 # The suite wants fixtures that no product has, so it meets crates/edge/examples/conformance, which
-# serves them behind the same layers as the hub. Nothing is expected to fail.
+# serves them by the same HTTP server and behind the same layers as the hub. Nothing is expected to fail.
 set -euo pipefail
 # The suite marks its lines with characters beyond ASCII.
 export LC_ALL=C.UTF-8

@@ -3,6 +3,7 @@
 
 use axum::http::{HeaderMap, Request, StatusCode, Uri, header};
 use axum::response::Response;
+use protocol::{ErrorCode, limits};
 
 use crate::app::{App, WebSettings};
 use crate::status;
@@ -11,6 +12,9 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The answer to a request that is none of ours.
 pub(crate) fn refusal<B>(app: &App, request: &Request<B>) -> Option<Response> {
+    if request.headers().len() > limits::HEADERS_MAX {
+        return Some(too_many_headers(app));
+    }
     let (message, hint) = if !host_is_ours(request.uri(), request.headers(), &app.web) {
         (
             "the Host header does not name this hub",
@@ -25,6 +29,13 @@ pub(crate) fn refusal<B>(app: &App, request: &Request<B>) -> Option<Response> {
         return None;
     };
     Some(status::refused(app, StatusCode::FORBIDDEN, message, hint))
+}
+
+/// HTTP/1 is refused before it comes here; HTTP/2 knows no such limit by itself.
+fn too_many_headers(app: &App) -> Response {
+    let message = format!("the request has more than {} headers", limits::HEADERS_MAX);
+    let hint = Some("send fewer headers; what an operation needs goes into its body");
+    status::of_code(app, ErrorCode::PayloadTooLarge, 431, &message, hint)
 }
 
 fn host_is_ours(uri: &Uri, headers: &HeaderMap, web: &WebSettings) -> bool {

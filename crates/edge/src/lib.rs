@@ -4,18 +4,22 @@
 //! status. It holds no rules: if two edges could disagree about something, it belongs in the hub.
 #![forbid(unsafe_code)]
 
+mod accept;
 mod app;
 mod auth;
 mod certificate;
+mod connection;
 mod error;
 mod fair;
 mod front;
 mod guard;
+mod guests;
 mod health;
 mod hooks;
 mod line_reader;
 pub mod local;
 pub mod mcp;
+mod network;
 pub mod rest;
 pub mod server;
 mod status;

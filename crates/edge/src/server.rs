@@ -1,27 +1,22 @@
 //! The accept loop: connections with limits and timeouts, TLS or plain, drained before the end.
 
-use std::collections::HashMap;
-use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use parking_lot::Mutex;
 use protocol::limits;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use crate::certificate;
+use crate::accept::Accepting;
 use crate::error::EdgeError;
 use crate::front::{Client, Front};
+use crate::guests::{Guest, Guests};
 use crate::tls::{self, Tls};
+use crate::{certificate, connection};
 
 /// A bound address, with encryption if there is any.
 pub struct Listening {
@@ -65,32 +60,26 @@ pub async fn serve(
 ) {
     let mut connections = Connections::new(stop.clone());
     let guests = Guests::default();
+    let mut accepting = Accepting::new(listener);
     loop {
         let Some(permit) = connections.place().await else { break };
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let (stream, peer) = tokio::select! {
+            accepted = accepting.next() => accepted,
             () = stop.cancelled() => break,
-        };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                // Out of file descriptors, most likely: others must end before the next can begin.
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::task::yield_now().await;
-                continue;
-            }
         };
         // Without it, small answers wait some forty milliseconds for the client's acknowledgement.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "a connection was gone before it began");
             continue;
         }
-        let Some(guest) = guests.admit(peer.ip()) else {
-            tracing::debug!(address = %peer.ip(), "an address has too many connections open");
+        // On a listener for both, addresses of IPv4 come as addresses of IPv6.
+        let address = peer.ip().to_canonical();
+        let Some(guest) = guests.admit(address) else {
+            tracing::debug!(%address, "an address has too many connections open");
             continue;
         };
         let held = (permit, guest);
-        connections.start_tcp(stream, Peer(peer.ip()), front.clone(), tls.clone(), held);
+        connections.start_tcp(stream, Peer(address), front.clone(), tls.clone(), held);
     }
     connections.drain().await;
 }
@@ -103,45 +92,9 @@ pub(crate) struct LocalProcess(pub(crate) i32);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-/// How many connections each address has open.
-#[derive(Clone, Default)]
-struct Guests(Arc<Mutex<HashMap<IpAddr, usize>>>);
-
-/// One connection of an address, for as long as it lives.
-struct Guest {
-    guests: Guests,
-    address: IpAddr,
-}
-
-impl Guests {
-    /// Counts a connection; `None` when its address has too many.
-    fn admit(&self, address: IpAddr) -> Option<Guest> {
-        let mut open = self.0.lock();
-        let count = open.entry(address).or_insert(0);
-        if !address.is_loopback() && *count >= limits::CONNECTIONS_PER_ADDRESS_MAX {
-            return None;
-        }
-        *count += 1;
-        Some(Guest { guests: self.clone(), address })
-    }
-}
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        let mut open = self.guests.0.lock();
-        if let Some(count) = open.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                open.remove(&self.address);
-            }
-        }
-    }
-}
-
 /// The connections of one listener.
 pub(crate) struct Connections {
-    builder: Builder<TokioExecutor>,
-    graceful: GracefulShutdown,
+    stopping: watch::Sender<()>,
     places: Arc<Semaphore>,
     tasks: JoinSet<()>,
     stop: CancellationToken,
@@ -151,24 +104,8 @@ pub(crate) type Place = tokio::sync::OwnedSemaphorePermit;
 
 impl Connections {
     pub(crate) fn new(stop: CancellationToken) -> Self {
-        let mut builder = Builder::new(TokioExecutor::new());
-        builder
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits::CONNECTION_TIMEOUT)
-            .max_headers(limits::HEADERS_MAX)
-            .max_buf_size(limits::HEADER_BYTES_MAX * 4)
-            .pipeline_flush(true);
-        builder
-            .http2()
-            .timer(TokioTimer::new())
-            .max_concurrent_streams(limits::HTTP2_STREAMS_MAX)
-            .max_header_list_size(u32::try_from(limits::HEADER_BYTES_MAX).unwrap_or(u32::MAX))
-            .keep_alive_interval(limits::STREAM_KEEP_ALIVE)
-            .keep_alive_timeout(limits::CONNECTION_TIMEOUT);
         Self {
-            builder,
-            graceful: GracefulShutdown::new(),
+            stopping: watch::Sender::new(()),
             places: Arc::new(Semaphore::new(limits::CONNECTIONS_MAX)),
             tasks: JoinSet::new(),
             stop,
@@ -193,26 +130,23 @@ impl Connections {
         tls: Option<TlsAcceptor>,
         held: (Place, Guest),
     ) {
-        let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
+        let stopping = self.stopping.subscribe();
         self.tasks.spawn(async move {
             let _held = held;
-            match tls {
-                None => run(builder, watcher, stream, front, Client::at(peer)).await,
-                Some(tls) => {
-                    match tokio::time::timeout(limits::HEADER_READ_TIMEOUT, tls.accept(stream))
-                        .await
-                    {
-                        Ok(Ok(stream)) => {
-                            let certificates = stream.get_ref().1.peer_certificates();
-                            let first = certificates.and_then(<[_]>::first);
-                            let names = first.map(certificate::names);
-                            let client = Client { names, ..Client::at(peer) };
-                            run(builder, watcher, stream, front, client).await;
-                        }
-                        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                        Err(_) => tracing::debug!("a TLS handshake took too long"),
-                    }
+            let Some(tls) = tls else {
+                return connection::serve(stream, front, Client::at(peer), stopping).await;
+            };
+            let shaken = tokio::time::timeout(limits::HEADER_READ_TIMEOUT, tls.accept(stream));
+            match shaken.await {
+                Ok(Ok(stream)) => {
+                    let certificates = stream.get_ref().1.peer_certificates();
+                    let first = certificates.and_then(<[_]>::first);
+                    let names = first.map(certificate::names);
+                    let client = Client { names, ..Client::at(peer) };
+                    connection::serve(stream, front, client, stopping).await;
                 }
+                Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                Err(_) => tracing::debug!("a TLS handshake took too long"),
             }
         });
     }
@@ -227,40 +161,21 @@ impl Connections {
     ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (builder, watcher) = (self.builder.clone(), self.graceful.watcher());
+        let stopping = self.stopping.subscribe();
         self.tasks.spawn(async move {
             let _held = held;
             let client = Client { process, ..Client::default() };
-            run(builder, watcher, stream, front, client).await;
+            connection::serve(stream, front, client, stopping).await;
         });
     }
 
     /// Lets requests in flight finish, for so long as the limit allows.
     pub(crate) async fn drain(mut self) {
-        let drained = tokio::time::timeout(limits::DRAIN_TIMEOUT, self.graceful.shutdown()).await;
+        self.stopping.send_replace(());
+        let drained = tokio::time::timeout(limits::DRAIN_TIMEOUT, self.stopping.closed()).await;
         if drained.is_err() {
             tracing::warn!("some requests did not finish in time and were cut off");
         }
         self.tasks.shutdown().await;
-    }
-}
-
-async fn run<S>(
-    builder: Builder<TokioExecutor>,
-    watcher: Watcher,
-    stream: S,
-    front: Front,
-    client: Client,
-) where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let client = Arc::new(client);
-    let service = service_fn(move |request| {
-        let answer = front.clone().answer(Arc::clone(&client), request);
-        async { Ok::<_, Infallible>(answer.await) }
-    });
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-    if let Err(error) = watcher.watch(connection.into_owned()).await {
-        tracing::debug!(%error, "a connection ended early");
     }
 }

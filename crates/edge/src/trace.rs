@@ -1,4 +1,5 @@
-//! What a caller uses to find its request again goes back on the answer as it came.
+//! What a caller uses to find its request again: a trace, which goes to the log and the audit trail, and
+//! a correlation id. Both go back on the answer as they came.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
@@ -7,6 +8,11 @@ use protocol::limits;
 
 const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
 const CORRELATION_ID: HeaderName = HeaderName::from_static("x-correlation-id");
+
+/// The trace that a request belongs to.
+pub(crate) fn of(headers: &HeaderMap) -> Option<Trace> {
+    headers.get(TRACE_PARENT)?.to_str().ok().and_then(Trace::parse)
+}
 
 /// A request's trace and correlation id, where they are sound.
 pub(crate) struct Marks {

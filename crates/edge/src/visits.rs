@@ -7,6 +7,8 @@ use std::net::IpAddr;
 use parking_lot::Mutex;
 use protocol::{Timestamp, limits};
 
+use crate::network;
+
 const MINUTE_MS: i64 = 60_000;
 
 /// How often each address came lately.
@@ -27,7 +29,7 @@ impl Visits {
         if recent.len() >= limits::AUTH_FAILURE_ADDRESSES_MAX {
             recent.retain(|_, (since, _)| now.ms_since(*since) < MINUTE_MS);
         }
-        let (since, count) = recent.entry(address).or_insert((now, 0));
+        let (since, count) = recent.entry(network::of(address)).or_insert((now, 0));
         if now.ms_since(*since) >= MINUTE_MS {
             (*since, *count) = (now, 0);
         }
@@ -38,7 +40,8 @@ impl Visits {
     /// Whether the next visit would be one too many.
     pub(crate) fn is_used_up(&self, address: IpAddr, now: Timestamp) -> bool {
         let recent = self.recent.lock();
-        let lately = recent.get(&address).filter(|(since, _)| now.ms_since(*since) < MINUTE_MS);
+        let lately = recent.get(&network::of(address));
+        let lately = lately.filter(|(since, _)| now.ms_since(*since) < MINUTE_MS);
         lately.is_some_and(|(_, count)| *count >= self.per_minute_max)
     }
 }
@@ -59,5 +62,16 @@ mod tests {
         assert!(visits.count(guesser, now));
         assert!(!visits.count(other, now));
         assert!(!visits.count(guesser, now.plus_ms(MINUTE_MS)));
+    }
+
+    #[test]
+    fn whoever_has_a_network_of_addresses_is_one_visitor() {
+        let visits = Visits::up_to(1);
+        let now = Timestamp::from_ms(1_000);
+        let from = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert!(!visits.count(from("2001:db8::1"), now));
+        assert!(visits.is_used_up(from("2001:db8::2"), now));
+        assert!(visits.count(from("2001:db8::2"), now));
+        assert!(!visits.count(from("2001:db8:0:1::1"), now));
     }
 }

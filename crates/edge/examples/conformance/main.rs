@@ -1,4 +1,5 @@
-//! The fixtures that the protocol's conformance suite asks for, behind the layers that the hub uses.
+//! The fixtures that the protocol's conformance suite asks for, behind the hub's own HTTP server and the
+//! layers that the hub uses.
 //!
 //! The suite tests a server by tools, resources and prompts of its own, which no product has. This
 //! program has them and nothing else; what it proves is the transport. `tests/lanes` runs it.
@@ -13,7 +14,6 @@ mod talk;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::serve::ListenerExt;
 use fixtures::Fixtures;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
@@ -26,9 +26,10 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use waystation_edge::EdgeError;
 use waystation_edge::mcp::{HttpSettings, http_service_for};
+use waystation_edge::server::Listening;
 
 type Context = RequestContext<RoleServer>;
 
@@ -166,17 +167,13 @@ impl ServerHandler for Fixtures {
 
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "who starts this program learns the port from it")]
-async fn main() -> std::io::Result<()> {
+async fn main() -> Result<(), EdgeError> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
-    let fixtures = Arc::new(Fixtures::default());
+    let (fixtures, stop) = (Arc::new(Fixtures::default()), CancellationToken::new());
     let settings = HttpSettings::default();
-    let service =
-        http_service_for(move || Fixtures::clone(&fixtures), &settings, CancellationToken::new());
-    let listener = TcpListener::bind(address).await?;
-    println!("http://{}/mcp", listener.local_addr()?);
-    let listener = listener.tap_io(|stream| {
-        // Without it every event waits for an acknowledgment; a stream that refuses is only slow.
-        stream.set_nodelay(true).ok();
-    });
-    axum::serve(listener, Router::new().route_service("/mcp", service)).await
+    let service = http_service_for(move || Fixtures::clone(&fixtures), &settings, stop.clone());
+    let listening = Listening::bind(&address, None).await?;
+    println!("{}/mcp", listening.url()?);
+    listening.serve(Router::new().route_service("/mcp", service).into(), stop).await;
+    Ok(())
 }

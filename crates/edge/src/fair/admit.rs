@@ -7,10 +7,12 @@ use axum::http::{HeaderValue, Method, Version, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use http_body_util::BodyExt;
+use hub::Error;
 use hyper::body::Body;
+use protocol::id::RequestId;
 use protocol::{Caller, ErrorCode, limits};
 
-use super::pace::{Paced, TooSlow};
+use super::pace::{Paced, TooSlow, Unread};
 use super::shares::Kind;
 use crate::app::App;
 use crate::front::Client;
@@ -102,7 +104,7 @@ where
 }
 
 /// The answer to a body that was not waited for any longer.
-pub(crate) fn came_too_slowly(app: &App, version: Version) -> Response {
+fn came_too_slowly(app: &App, version: Version) -> Response {
     let message = format!(
         "the request's body came more slowly than {} bytes a second, or took longer than {} s",
         limits::UPLOAD_BYTES_PER_SECOND_MIN,
@@ -110,6 +112,21 @@ pub(crate) fn came_too_slowly(app: &App, version: Version) -> Response {
     );
     let hint = "send the request again, whole; an idempotency_key makes that safe";
     last(status::not_now(app, ErrorCode::Timeout, 408, &message, hint), version)
+}
+
+/// The answer to a body that was not read to its end.
+pub(crate) fn not_read(
+    app: &App,
+    why: Unread,
+    version: Version,
+    request_id: RequestId,
+) -> Response {
+    let error = match why {
+        Unread::TooSlow => return came_too_slowly(app, version),
+        Unread::TooLarge => Error::TooLarge { bytes_max: limits::BODY_BYTES_MAX },
+        Unread::Broken => Error::Cancelled,
+    };
+    status::of_error(&error, request_id)
 }
 
 fn too_many(app: &App, kind: Kind, version: Version) -> Response {

@@ -4,7 +4,7 @@ mod admit;
 mod pace;
 mod shares;
 
-pub(crate) use admit::{admit, came_too_slowly, paced, too_many_connections};
+pub(crate) use admit::{admit, not_read, paced, too_many_connections};
 pub(crate) use pace::{Unread, read};
 pub use shares::Fairness;
 pub(crate) use shares::{Holder, Shares};

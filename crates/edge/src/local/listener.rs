@@ -22,6 +22,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::accept::Accepting;
 use crate::app::App;
 use crate::error::EdgeError;
 use crate::front::{Client, Front};
@@ -142,20 +143,19 @@ pub(super) async fn serve_http(
     stop: CancellationToken,
 ) {
     let mut connections = Connections::new(stop.clone());
+    let mut accepting = Accepting::new(listener);
     loop {
         let Some(place) = connections.place().await else { break };
         let stream = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = accepting.next() => accepted,
             () = stop.cancelled() => break,
         };
-        match stream {
-            Ok((stream, _)) if is_same_user(&stream) => {
-                let (process, held) = (process_of(&stream), (place, Present::new(&connected)));
-                connections.start(stream, process, front.clone(), held);
-            }
-            Ok(_) => tracing::warn!("another user tried the private socket"),
-            Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
+        if !is_same_user(&stream) {
+            tracing::warn!("another user tried the private socket");
+            continue;
         }
+        let (process, held) = (process_of(&stream), (place, Present::new(&connected)));
+        connections.start(stream, process, front.clone(), held);
     }
     connections.drain().await;
 }
@@ -167,26 +167,25 @@ async fn serve_mcp(
     stop: CancellationToken,
 ) {
     let mut clients = JoinSet::new();
+    let mut accepting = Accepting::new(listener);
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let stream = tokio::select! {
+            accepted = accepting.next() => accepted,
             Some(_) = clients.join_next(), if !clients.is_empty() => continue,
             () = stop.cancelled() => break,
         };
-        match accepted {
-            Ok((stream, _)) if is_same_user(&stream) => {
-                let present = Present::new(&connected);
-                let (app, stop) = (app.clone(), stop.clone());
-                clients.spawn(async move {
-                    let _present = present;
-                    if let Err(error) = serve_mcp_client(stream, app, stop).await {
-                        tracing::debug!(%error, "a local MCP client ended early");
-                    }
-                });
-            }
-            Ok(_) => tracing::warn!("another user tried the private socket"),
-            Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
+        if !is_same_user(&stream) {
+            tracing::warn!("another user tried the private socket");
+            continue;
         }
+        let present = Present::new(&connected);
+        let (app, stop) = (app.clone(), stop.clone());
+        clients.spawn(async move {
+            let _present = present;
+            if let Err(error) = serve_mcp_client(stream, app, stop).await {
+                tracing::debug!(%error, "a local MCP client ended early");
+            }
+        });
     }
     while clients.join_next().await.is_some() {}
 }

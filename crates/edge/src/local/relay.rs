@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -22,7 +22,9 @@ use super::listener::{
     GREETING, GREETING_BYTES_MAX, Greeting, Sockets, bind, is_same_user, serve_http,
 };
 use super::routes::{Owner, OwnerInfo};
+use crate::accept::Accepting;
 use crate::error::EdgeError;
+use crate::fair::{self, Unread};
 
 /// What a hub elsewhere answered.
 #[derive(Debug)]
@@ -79,7 +81,6 @@ pub fn relay<U: Upstream>(
         .route("/local/info", get(info).post(info))
         .route("/local/stop", post(end))
         .fallback(nothing_here)
-        .layer(axum::extract::DefaultBodyLimit::max(limits::BODY_BYTES_MAX))
         .layer(Extension(owner))
         .with_state(Arc::clone(&upstream));
     let paths = sockets.clone();
@@ -99,18 +100,31 @@ pub fn relay<U: Upstream>(
 async fn call<U: Upstream>(
     State(upstream): State<Arc<U>>,
     Path(operation): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    request: Request,
 ) -> Response {
-    let answer = match greeting(&headers) {
-        Some(greeting) => upstream.call(greeting, operation, body).await,
-        None => Relayed::error(
-            ErrorCode::Unauthorized,
-            "this request does not say who asks",
-            "use the waystation command",
-        ),
+    let Some(greeting) = greeting(request.headers()) else {
+        let message = "this request does not say who asks";
+        let hint = "use the waystation command";
+        return respond(Relayed::error(ErrorCode::Unauthorized, message, hint));
     };
-    respond(answer)
+    match fair::read(request.into_body(), limits::BODY_BYTES_MAX).await {
+        Ok(body) => respond(upstream.call(greeting, operation, body.into()).await),
+        Err(why) => respond(not_read(why)),
+    }
+}
+
+/// The answer to a body that was not read to its end.
+fn not_read(why: Unread) -> Relayed {
+    match why {
+        Unread::TooLarge => {
+            let message = format!("the request is larger than {} bytes", limits::BODY_BYTES_MAX);
+            Relayed::error(ErrorCode::PayloadTooLarge, &message, "send a long text in parts")
+        }
+        Unread::TooSlow | Unread::Broken => {
+            let hint = "send the request again, whole; an idempotency_key makes that safe";
+            Relayed::error(ErrorCode::Timeout, "the request's body did not come", hint)
+        }
+    }
 }
 
 async fn info(Extension(owner): Extension<Owner>) -> Json<OwnerInfo> {
@@ -143,24 +157,23 @@ fn respond(answer: Relayed) -> Response {
 
 async fn serve_mcp<U: Upstream>(listener: UnixListener, upstream: Arc<U>, stop: CancellationToken) {
     let mut clients = JoinSet::new();
+    let mut accepting = Accepting::new(listener);
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let stream = tokio::select! {
+            accepted = accepting.next() => accepted,
             Some(_) = clients.join_next(), if !clients.is_empty() => continue,
             () = stop.cancelled() => break,
         };
-        match accepted {
-            Ok((stream, _)) if is_same_user(&stream) => {
-                let (upstream, stop) = (Arc::clone(&upstream), stop.clone());
-                clients.spawn(async move {
-                    if let Err(error) = serve_mcp_client(stream, &*upstream, stop).await {
-                        tracing::debug!(%error, "a local MCP client ended early");
-                    }
-                });
-            }
-            Ok(_) => tracing::warn!("another user tried the private socket"),
-            Err(error) => tracing::warn!(%error, "a local connection could not be accepted"),
+        if !is_same_user(&stream) {
+            tracing::warn!("another user tried the private socket");
+            continue;
         }
+        let (upstream, stop) = (Arc::clone(&upstream), stop.clone());
+        clients.spawn(async move {
+            if let Err(error) = serve_mcp_client(stream, &*upstream, stop).await {
+                tracing::debug!(%error, "a local MCP client ended early");
+            }
+        });
     }
     while clients.join_next().await.is_some() {}
 }

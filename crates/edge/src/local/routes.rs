@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use hub::Input;
-use protocol::{Caller, Scope};
+use protocol::{Caller, Scope, limits};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::status;
+use crate::{fair, status, trace};
 
 /// What the owner of a data folder says of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,16 +50,21 @@ pub(crate) async fn call(
     State(app): State<App>,
     caller: Option<Extension<Arc<Caller>>>,
     Path(operation): Path<String>,
-    body: Bytes,
+    request: Request,
 ) -> Response {
     let Some(Extension(caller)) = caller else {
         return status::unauthorized(&app, "this request does not say who asks");
     };
+    let (parts, body) = request.into_parts();
     let gone = CancellationToken::new();
     let _hang_up = gone.clone().drop_guard();
-    let call = app.hub.call(caller, None, gone);
+    let call = app.hub.call(caller, trace::of(&parts.headers), gone);
     let request_id = call.identity.request_id;
-    match app.catalogue.call(call, &operation, Input::Bytes(body.to_vec())).await {
+    let body = match fair::read(body, limits::BODY_BYTES_MAX).await {
+        Ok(body) => body,
+        Err(why) => return fair::not_read(&app, why, parts.version, request_id),
+    };
+    match app.catalogue.call(call, &operation, Input::Bytes(body)).await {
         Ok(answer) => {
             let brief = serde_json::to_string(&answer.brief()).expect("text prints as JSON");
             let mut json = b"{\"answer\":".to_vec();

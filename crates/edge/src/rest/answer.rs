@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, Request, header};
 use axum::response::Response;
-use hub::{Answer, Entry, Error, Trace};
+use hub::{Answer, Entry};
 use protocol::id::RequestId;
 use protocol::{Caller, limits};
 use tokio_util::sync::CancellationToken;
@@ -19,9 +19,8 @@ use tokio_util::sync::CancellationToken;
 use super::input::{self, Fields};
 use super::table::Found;
 use crate::app::App;
-use crate::fair::{self, Unread};
 use crate::front::Client;
-use crate::{auth, status};
+use crate::{auth, fair, status, trace};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static(status::REQUEST_ID);
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -81,24 +80,19 @@ where
     };
     // What is not UTF-8 is the name of nothing.
     let Some(fields) = fields else { return status::no_such_route(app) };
-    let trace = parts.headers.get("traceparent");
-    let trace = trace.and_then(|value| value.to_str().ok()).and_then(Trace::parse);
     // Dropped when the client hangs up, and with it whatever waits.
     let gone = CancellationToken::new();
     let _hang_up = gone.clone().drop_guard();
-    let call = app.hub.call(caller, trace, gone);
+    let call = app.hub.call(caller, trace::of(&parts.headers), gone);
     let request_id = call.identity.request_id;
-    let answer = match fair::read(body, limits::BODY_BYTES_MAX).await {
-        Ok(body) => {
-            let query = parts.uri.query().unwrap_or_default();
-            match input::assemble(entry, fields, query, body) {
-                Ok(input) => app.catalogue.call(call, entry.name, input).await,
-                Err(error) => Err(error),
-            }
-        }
-        Err(Unread::TooSlow) => return fair::came_too_slowly(app, parts.version),
-        Err(Unread::TooLarge) => Err(Error::TooLarge { bytes_max: limits::BODY_BYTES_MAX }),
-        Err(Unread::Broken) => Err(Error::Cancelled),
+    let body = match fair::read(body, limits::BODY_BYTES_MAX).await {
+        Ok(body) => body,
+        Err(why) => return fair::not_read(app, why, parts.version, request_id),
+    };
+    let query = parts.uri.query().unwrap_or_default();
+    let answer = match input::assemble(entry, fields, query, body) {
+        Ok(input) => app.catalogue.call(call, entry.name, input).await,
+        Err(error) => Err(error),
     };
     match answer {
         Ok(answer) => success(&*answer, request_id),

@@ -10,6 +10,7 @@ mod world;
 
 #[cfg(test)]
 mod tests {
+    use protocol::limits::HEADERS_MAX;
     use protocol::limits::links::{HOOK_BYTES_MAX, HOOKS_REFUSED_PER_MINUTE};
 
     use crate::service::{body, signature};
@@ -115,6 +116,30 @@ mod tests {
             let answer = world.post(PATH, &headers, &body).await;
             assert_eq!(answer.status, status, "{host} {origin:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn http2_is_spoken_and_guarded_as_well() {
+        let world = World::start().await;
+        let body = body("1", "hello");
+        let signed = ("x-signature", signature(&body));
+        let signed = (signed.0, signed.1.as_str());
+        for (name, status) in [("hooks.example.net", 200), ("evil.example", 403)] {
+            let answer = world.post_http2(name, &[signed], &body).await;
+            assert_eq!(answer.status, status, "{name}");
+        }
+        // The length of the body is a header too.
+        let others = |count: usize| vec![("x-more", "x"); count - 2];
+        for (count, status) in [(HEADERS_MAX, 200), (HEADERS_MAX + 1, 431)] {
+            let headers = [others(count), vec![signed]].concat();
+            let answer = world.post_http2("hooks.example.net", &headers, &body).await;
+            assert_eq!(answer.status, status, "{count}: {}", answer.text);
+            assert_eq!(answer.text.contains("more than 100 headers"), status == 431);
+        }
+        let long = "x".repeat(40 * 1024);
+        let answer = world.post_http2("hooks.example.net", &[("x-long", &long)], &body).await;
+        assert_eq!(answer.status, 431);
+        assert_eq!(world.newest().await, "hello");
     }
 
     #[tokio::test]

@@ -8,7 +8,8 @@ use connector_api::ConnectorKind;
 use edge::{App, WebSettings, public, server};
 use http_body_util::{BodyExt, Full};
 use hub::identity::{IdentityConfig, Verifier};
-use hyper_util::rt::TokioIo;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use protocol::Role;
 use serde_json::{Value, json};
 use testkit::{On, TestHub, caller, generous};
@@ -34,6 +35,16 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    async fn of(response: http::Response<Incoming>) -> Self {
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        Self {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            text: String::from_utf8(body.to_vec()).unwrap(),
+        }
+    }
+
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -112,14 +123,29 @@ impl World {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(Bytes::copy_from_slice(body))).unwrap();
-        let response = sender.send_request(request).await.unwrap();
-        let (parts, body) = response.into_parts();
-        let body = body.collect().await.unwrap().to_bytes();
-        Answer {
-            status: parts.status.as_u16(),
-            headers: parts.headers,
-            text: String::from_utf8(body.to_vec()).unwrap(),
+        Answer::of(sender.send_request(request).await.unwrap()).await
+    }
+
+    /// The same over HTTP/2, to whoever has this name.
+    pub(crate) async fn post_http2(
+        &self,
+        name: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Answer {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let (mut sender, connection) =
+            hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+                .await
+                .unwrap();
+        let mut connections = JoinSet::new();
+        connections.spawn(async move { drop(connection.await) });
+        let mut request = http::Request::post(format!("http://{name}{PATH}"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
         }
+        let request = request.body(Full::new(Bytes::copy_from_slice(body))).unwrap();
+        Answer::of(sender.send_request(request).await.unwrap()).await
     }
 
     async fn messages(&self) -> Vec<Value> {

@@ -26,7 +26,7 @@ use crate::audit::WaitingEntries;
 use crate::hub::Hub;
 use crate::memory;
 
-pub(crate) use trouble::Trouble;
+pub use trouble::Trouble;
 
 /// The running duties.
 #[derive(Default)]

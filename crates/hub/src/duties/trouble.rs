@@ -4,18 +4,18 @@ use std::fmt::Display;
 
 /// Whether a duty is in trouble.
 #[derive(Debug, Default)]
-pub(crate) struct Trouble {
+pub struct Trouble {
     is_known: bool,
 }
 
 impl Trouble {
     /// It works.
-    pub(crate) fn is_over(&mut self) {
+    pub fn is_over(&mut self) {
         self.is_known = false;
     }
 
     /// It failed; the log hears of it the first time.
-    pub(crate) fn say(&mut self, error: &dyn Display, what: &str) {
+    pub fn say(&mut self, error: &dyn Display, what: &str) {
         if !std::mem::replace(&mut self.is_known, true) {
             tracing::warn!(%error, "{what}");
         }

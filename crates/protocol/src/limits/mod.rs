@@ -24,16 +24,24 @@ use std::time::Duration;
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// Nesting of a JSON request body.
 pub const JSON_DEPTH_MAX: usize = 64;
-/// All headers of a request together.
+/// All headers of a request together, with its first line.
 pub const HEADER_BYTES_MAX: usize = 32 * 1024;
 /// The number of headers of a request.
 pub const HEADERS_MAX: usize = 100;
 /// A correlation id that is carried back.
 pub const CORRELATION_ID_BYTES_MAX: usize = 128;
-/// How long a client may take to send its headers.
+/// How long a client may take to send its headers once it has begun, or to shake hands.
 pub const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a connection may take to say anything, or stay idle.
 pub const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a client may take nothing of what waits to be written to it.
+pub const WRITE_STALL_TIMEOUT: Duration = Duration::from_secs(30);
+/// What a connection reads ahead, and what waits to be written to it before more is asked for.
+pub const CONNECTION_BUFFER_BYTES_MAX: usize = 128 * 1024;
+/// What may be written to a connection between two looks at it while it counts as idle: pings, mostly.
+pub const IDLE_BYTES_WRITTEN_MAX: u64 = 8 * 1024;
+/// How long to wait after a connection could not be accepted.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long a request may take.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// Requests worked on at one time.
@@ -46,6 +54,8 @@ pub const WAITERS_MAX: usize = 5_000;
 pub const CONNECTIONS_MAX: usize = 2_000;
 /// Open connections from one address, unless it is this machine's own.
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 50;
+/// How much of an IPv6 address counts as one address: what one customer is given is seldom less.
+pub const IPV6_NETWORK_BITS: u32 = 64;
 /// Open connections of one agent, unless its operator says otherwise.
 pub const CONNECTIONS_PER_AGENT_MAX: usize = 20;
 /// Open event streams of one agent, unless its operator says otherwise.

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::program::{Client, Home, Ran, Up};
-use crate::{stand_in, stdio};
+use crate::{http, stand_in, stdio};
 
 /// agentd of a home; it is killed when it is dropped.
 struct Agentd {
@@ -97,6 +97,20 @@ fn an_agent_elsewhere_is_woken_and_answers_as_itself() {
     assert!(stand_in::lines(&machines.hub, "starts").is_empty(), "nothing was started here");
     assert_eq!(agentd.stop(), 0);
     assert_eq!(up.stop(), 0);
+}
+
+#[test]
+fn a_request_that_is_too_large_is_refused_on_the_machine_it_is_made_on() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let agentd = machines.agentd(&up);
+    let head = "POST /local/call/list_threads HTTP/1.1\r\nHost: localhost\r\n\
+                Content-Length: 3000000\r\nWaystation-Greeting: {\"operator\":true}\r\n\r\n";
+    let reply = http::send_local(&machines.there.data(), head.as_bytes()).unwrap();
+    let error = &reply.json()["error"];
+    assert_eq!((reply.status, &error["code"]), (413, &json!("PAYLOAD_TOO_LARGE")), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("1048576 bytes"), "{error}");
+    assert_eq!(agentd.stop(), 0);
 }
 
 #[test]

@@ -90,6 +90,30 @@ fn a_body_beyond_the_limit_is_refused_and_the_hub_goes_on() {
 }
 
 #[test]
+fn whoever_announces_too_much_is_told_so_whichever_way_it_comes() {
+    let home = Home::generous();
+    let up = home.up();
+    let token = home.token("author", "worker");
+    let head = |target: &str| {
+        // Nothing of it is sent: the answer does not wait for that.
+        let length = 3 * 1024 * 1024;
+        format!(
+            "POST {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\
+             Authorization: Bearer {token}\r\nWaystation-Greeting: {{\"agent\":\"author\"}}\r\n\r\n"
+        )
+    };
+    let too_large = |reply: &Reply| {
+        assert_eq!((reply.status, reply.code().as_str()), (413, "PAYLOAD_TOO_LARGE"));
+        assert!(reply.text().contains("1048576 bytes"), "{}", reply.text());
+    };
+    for target in ["/v1/threads", "/v1/call/create_thread"] {
+        too_large(&http::send(up.address(), head(target).as_bytes()).unwrap());
+    }
+    let local = head("/local/call/create_thread");
+    too_large(&http::send_local(&home.data(), local.as_bytes()).unwrap());
+}
+
+#[test]
 fn wrong_and_doubled_fields_are_named() {
     let home = Home::generous();
     let up = home.up();

@@ -15,13 +15,17 @@ fn every_route(up: &Up) -> Vec<(String, String)> {
         "/metrics",
         "/mcp",
         "/v1/openapi.json",
+        "/v1/schemas/envelope.json",
+        "/hooks/wk_x/github",
         "/.well-known/oauth-protected-resource",
         "/.well-known/oauth-protected-resource/mcp",
         "/no/such/route",
     ] {
         all.push(("GET".to_owned(), target.to_owned()));
     }
-    all.push(("POST".to_owned(), "/mcp".to_owned()));
+    for target in ["/mcp", "/hooks/wk_x/github", "/v1/call/list_threads"] {
+        all.push(("POST".to_owned(), target.to_owned()));
+    }
     all
 }
 

@@ -2,6 +2,8 @@
 
 use std::io::{Error, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -75,6 +77,13 @@ pub(crate) fn send(address: &str, request: &[u8]) -> std::io::Result<Reply> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_nodelay(true)?;
+    exchange(&mut stream, request)
+}
+
+/// The same through the private socket of a data folder.
+pub(crate) fn send_local(folder: &Path, request: &[u8]) -> std::io::Result<Reply> {
+    let mut stream = UnixStream::connect(folder.join("hub.sock"))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
     exchange(&mut stream, request)
 }
 

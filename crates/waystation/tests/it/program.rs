@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
@@ -135,10 +134,9 @@ impl Home {
     }
 
     fn local(&self, path: &str, greeting: &Value) -> Option<Reply> {
-        let mut stream = UnixStream::connect(self.data().join("hub.sock")).ok()?;
         let greeting = ("Waystation-Greeting", greeting.to_string());
         let request = http::text("POST", path, &[("Host", "localhost".into()), greeting], b"");
-        http::exchange(&mut stream, &request).ok()
+        http::send_local(&self.data(), &request).ok()
     }
 }
 

@@ -23,6 +23,20 @@ fn traced(home: &Home) -> Vec<Value> {
     lines.filter(|line| !line["fields"]["trace"].is_null()).collect()
 }
 
+/// The operations that the audit trail has of the trace, so many.
+fn trail(up: &Up, token: &str, count: usize) -> Vec<Value> {
+    // Reads are entered a moment later, so the trail is read until they are there.
+    let entries = (0..1_000).find_map(|_| {
+        let audit = up.client(token).get("/v1/audit?limit=200");
+        let of_trace =
+            |entry: &&Value| entry["detail"].as_str().is_some_and(|detail| detail.contains(TRACE));
+        let found: Vec<Value> =
+            audit["entries"].as_array().unwrap().iter().filter(of_trace).cloned().collect();
+        (found.len() == count).then_some(found)
+    });
+    entries.unwrap().iter().map(|entry| entry["operation"].clone()).collect()
+}
+
 #[test]
 fn a_trace_is_found_in_the_log_the_trail_and_the_answer() {
     let home = Home::new().with("LOG__FORMAT", "json");
@@ -55,20 +69,57 @@ fn a_trace_is_found_in_the_log_the_trail_and_the_answer() {
         assert_eq!(json!(fields.map(|field| &line["fields"][field])), expected);
     }
     assert!(!home.log().contains(canary), "what was asked is not logged");
-    // Reads are entered a moment later, so the trail is read until they are there.
-    let entries = (0..1_000).find_map(|_| {
-        let audit = up.client(&token).get("/v1/audit?limit=200");
-        let of_trace =
-            |entry: &&Value| entry["detail"].as_str().is_some_and(|detail| detail.contains(TRACE));
-        let found: Vec<Value> =
-            audit["entries"].as_array().unwrap().iter().filter(of_trace).cloned().collect();
-        (found.len() == 3).then_some(found)
-    });
-    let operations: Vec<Value> =
-        entries.unwrap().iter().map(|entry| entry["operation"].clone()).collect();
+    let operations = trail(&up, &token, 3);
     assert_eq!(json!(operations), json!(["create_thread", "list_threads", "get_thread"]));
     assert_eq!(up.stop(), 0);
     crate::kill::audit_verifies(&home);
+}
+
+/// A call of a tool over MCP.
+fn call_tool(up: &Up, token: &str, name: &str, input: &Value, more: &[(&str, String)]) -> Reply {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "name": name, "arguments": input, "_meta": meta });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let mut headers = vec![
+        ("Content-Type", "application/json".to_owned()),
+        ("Accept", "application/json, text/event-stream".to_owned()),
+        ("MCP-Protocol-Version", "2026-07-28".to_owned()),
+        ("MCP-Method", "tools/call".to_owned()),
+        ("MCP-Name", name.to_owned()),
+    ];
+    headers.extend(more.iter().cloned());
+    send(up, token, "/mcp", &body, &headers)
+}
+
+#[test]
+fn a_trace_is_found_whichever_way_a_call_comes() {
+    let home = Home::new().with("LOG__FORMAT", "json");
+    let up = home.up();
+    let token = home.token("tracer", "operator");
+    let parent = format!("00-{TRACE}-00f067aa0ba902b7-01");
+    let header = [("traceparent", parent.clone())];
+    let by_name = send(&up, &token, "/v1/call/list_threads", &json!({}), &header);
+    // One that is answered at once, and one that rmcp sees because it may wait.
+    let brief = call_tool(&up, &token, "list_sessions", &json!({}), &header);
+    let waiting = json!({ "timeout_ms": 0 });
+    let waiting = call_tool(&up, &token, "wait_for_messages", &waiting, &header);
+    let greeting = ("Waystation-Greeting", json!({ "operator": true }).to_string());
+    let headers = [("Host", "localhost".to_owned()), greeting, header[0].clone()];
+    let request = http::text("POST", "/local/call/list_agents", &headers, b"{}");
+    let local = http::send_local(&home.data(), &request).unwrap();
+    for reply in [&by_name, &brief, &waiting, &local] {
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        assert_eq!(reply.header("traceparent"), Some(parent.as_str()));
+    }
+    let ways = ["list_threads", "list_sessions", "wait_for_messages", "list_agents"];
+    let logged: Vec<Value> = traced(&home).iter().map(|line| line["fields"].clone()).collect();
+    let operations: Vec<&Value> = logged.iter().map(|line| &line["operation"]).collect();
+    assert_eq!(operations, ways, "{logged:?}");
+    assert!(logged.iter().all(|line| line["trace"] == TRACE), "{logged:?}");
+    assert_eq!(json!(trail(&up, &token, ways.len())), json!(ways));
 }
 
 #[test]

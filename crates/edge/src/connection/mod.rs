@@ -1,0 +1,9 @@
+//! One connection: which HTTP it speaks, and how long it may take over everything.
+mod head;
+mod line;
+mod serve;
+mod streams;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use serve::serve;

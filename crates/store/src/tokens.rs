@@ -50,6 +50,13 @@ pub struct TokenFilter {
 pub(crate) const FORGET_TOKENS: &str = "DELETE FROM token WHERE jti IN
      (SELECT jti FROM token WHERE expires_ms < ?1 ORDER BY expires_ms LIMIT ?2)";
 
+/// A token that the hub did not issue, and that is revoked.
+pub(crate) struct RevokedById {
+    pub(crate) workspace: String,
+    pub(crate) jti: String,
+    pub(crate) at: Timestamp,
+}
+
 impl Tx<'_> {
     /// Remembers an issued token.
     pub fn insert_token(&mut self, token: &TokenRow) -> Result<()> {
@@ -143,14 +150,21 @@ impl Tx<'_> {
         self.execute(FORGET_TOKENS, &[before.as_ms().into(), limit_param(limit)])
     }
 
-    /// Revokes a token that the hub did not issue.
-    pub fn revoke_by_id(&mut self, workspace: &str, jti: &str, at: Timestamp) -> Result<()> {
+    /// Revokes a token that the hub did not issue; answers how many are revoked by that.
+    pub fn revoke_by_id(&mut self, workspace: &str, jti: &str, at: Timestamp) -> Result<u64> {
         self.execute(
             "INSERT INTO revocation (workspace, jti, revoked_ms) VALUES (?1, ?2, ?3)
              ON CONFLICT (workspace, jti) DO NOTHING",
             &[workspace.into(), jti.into(), at.as_ms().into()],
-        )?;
-        Ok(())
+        )
+    }
+
+    /// Every token that the hub did not issue and that is revoked.
+    pub(crate) fn all_revoked_by_id(&mut self) -> Result<Vec<RevokedById>> {
+        self.query("SELECT workspace, jti, revoked_ms FROM revocation", &[], |row| {
+            let (workspace, jti) = (row.text(0)?, row.text(1)?);
+            Ok(RevokedById { workspace, jti, at: Timestamp::from_ms(row.int(2)?) })
+        })
     }
 
     /// When a token that the hub did not issue was revoked.

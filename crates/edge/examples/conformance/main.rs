@@ -173,7 +173,7 @@ async fn main() -> Result<(), EdgeError> {
     let settings = HttpSettings::default();
     let service = http_service_for(move || Fixtures::clone(&fixtures), &settings, stop.clone());
     let listening = Listening::bind(&address, None).await?;
-    println!("{}/mcp", listening.url()?);
+    println!("http://{}/mcp", listening.address()?);
     listening.serve(Router::new().route_service("/mcp", service).into(), stop).await;
     Ok(())
 }

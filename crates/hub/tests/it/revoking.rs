@@ -200,7 +200,7 @@ async fn however_many_are_revoked_all_are_known_after_a_restart(on: On) {
     let count = limits::REVOKED_PAGE_MAX + 7;
     let now = hub.hub.now();
     let revoke = move |tx: &mut Tx<'_>| -> Result<(), StoreError> {
-        (0..count).try_for_each(|n| tx.revoke_by_id("w", &format!("id-{n}"), now))
+        (0..count).try_for_each(|n| tx.revoke_by_id("w", &format!("id-{n}"), now).map(drop))
     };
     hub.hub.store.write(revoke).await.unwrap();
     let (_, author) = token(&hub).await;
@@ -218,7 +218,7 @@ async fn a_workspace_may_revoke_only_so_many_one_by_one() {
     let (here, now) = (operator().workspace_id.clone(), hub.hub.now());
     let fill = move |tx: &mut Tx<'_>| -> Result<(), StoreError> {
         let mut ids = 1..limits::REVOKED_BY_ID_MAX;
-        ids.try_for_each(|n| tx.revoke_by_id(&here, &format!("id-{n}"), now))
+        ids.try_for_each(|n| tx.revoke_by_id(&here, &format!("id-{n}"), now).map(drop))
     };
     hub.hub.store.write(fill).await.unwrap();
     hub.ok(&operator(), "revoke_token", json!({ "jti": "the last" })).await;

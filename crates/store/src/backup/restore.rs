@@ -15,7 +15,7 @@ use crate::driver::sqlite;
 use crate::error::Result;
 use crate::migrate;
 use crate::store::DATABASE_FILE;
-use crate::tokens::TokenRow;
+use crate::tokens::{RevokedById, TokenRow};
 use crate::tx::{self, Tx};
 use crate::view_file::{self, View};
 
@@ -123,15 +123,30 @@ fn carry(old: &Path, copy: &Connection, now: Timestamp) -> Result<CarriedRevocat
     };
     let mut tx = Tx::new(tx::Connection::Sqlite(copy));
     let mut carried = 0;
-    for token in &revoked {
+    for token in &revoked.issued {
         carried += tx.take_revocation(token)?;
+    }
+    for other in &revoked.others {
+        carried += tx.revoke_by_id(&other.workspace, &other.jti, other.at)?;
     }
     Ok(CarriedRevocations::Carried(carried))
 }
 
-fn revoked(database: &Path, now: Timestamp) -> Result<Vec<TokenRow>> {
+/// What a database knows to be revoked.
+struct Revoked {
+    issued: Vec<TokenRow>,
+    others: Vec<RevokedById>,
+}
+
+fn revoked(database: &Path, now: Timestamp) -> Result<Revoked> {
     let connection = sqlite::open_reader(database)?;
-    Tx::new(tx::Connection::Sqlite(&connection)).revoked_token_rows(now)
+    let mut tx = Tx::new(tx::Connection::Sqlite(&connection));
+    // A database from before tokens of others could be revoked has no table of them.
+    let knows_others = connection.table_exists(None, "revocation")?;
+    Ok(Revoked {
+        issued: tx.revoked_token_rows(now)?,
+        others: if knows_others { tx.all_revoked_by_id()? } else { Vec::new() },
+    })
 }
 
 #[cfg(test)]
@@ -212,6 +227,29 @@ mod tests {
         let facts = Digests::said_by(&Connection::open(&database).unwrap()).unwrap();
         assert_eq!(facts, None);
         assert_eq!(names(home.path()), ["data", "hub.backup"]);
+    }
+
+    #[test]
+    fn tokens_of_others_stay_revoked_and_an_older_database_knows_of_none() {
+        let (_home, folder, file) = backed_up();
+        let database = folder.join(DATABASE_FILE);
+        let now = Timestamp::from_ms(7);
+        let revoked = |database: &Path| {
+            let connection = Connection::open(database).unwrap();
+            Tx::new(tx::Connection::Sqlite(&connection)).revoked_by_id("w", "theirs").unwrap()
+        };
+        let connection = Connection::open(&database).unwrap();
+        Tx::new(tx::Connection::Sqlite(&connection)).revoke_by_id("w", "theirs", now).unwrap();
+        drop(connection);
+        let restore = |suffix| {
+            let staged = Staged::new(&file, &folder, &Watch::nobody()).unwrap();
+            staged.put_in_place(suffix, now).unwrap()
+        };
+        assert_eq!(restore("first"), CarriedRevocations::Carried(1));
+        assert_eq!(revoked(&database), Some(now));
+        Connection::open(&database).unwrap().execute_batch("DROP TABLE revocation").unwrap();
+        assert_eq!(restore("second"), CarriedRevocations::Carried(0));
+        assert_eq!(revoked(&database), None);
     }
 
     #[test]

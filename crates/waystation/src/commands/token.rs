@@ -59,7 +59,7 @@ pub(crate) async fn run(place: &Place, global: &Global, command: TokenCommand) -
 /// Lists every token, however many there are.
 async fn list(place: &Place, global: &Global, all: bool) -> Result<()> {
     let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace);
+    let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub = reach::connect(place, &greeting).await?;
     let (mut tokens, mut cursor) = (Vec::new(), Value::Null);
     loop {

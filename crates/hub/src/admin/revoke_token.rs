@@ -49,6 +49,14 @@ impl Operation for RevokeToken {
     }
 
     async fn run(self, call: &Call) -> Result<RevokeTokenOutput> {
+        // It would be written down, where others can read it.
+        if is_token(&self.jti) {
+            return Err(Error::invalid_hint(
+                "jti",
+                "is a whole token and not the id of one",
+                "name its jti, as list_tokens or read_audit shows it",
+            ));
+        }
         validate::line(&self.jti, limits::TOKEN_ID_CHARS_MAX).field("jti")?;
         let (caller, now) = (call.shared_caller(), call.now());
         let output = call
@@ -75,6 +83,11 @@ impl Operation for RevokeToken {
              id is refused, for good"
         )
     }
+}
+
+/// Whether it looks like a JWT: three parts, the first of which begins an object.
+fn is_token(text: &str) -> bool {
+    text.starts_with("eyJ") && text.split('.').count() == 3
 }
 
 fn revoke_issued(

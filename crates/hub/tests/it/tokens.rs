@@ -273,7 +273,7 @@ async fn the_trail_names_what_was_read_and_what_was_refused(on: On) {
             line("revoke_token", "", "FORBIDDEN"),
         ]
     );
-    assert_eq!(told(&hub, "admin").await, [line("revoke_token", "", "NOT_FOUND")]);
+    assert_eq!(told(&hub, "admin").await, [line("revoke_token", "", "VALIDATION_ERROR")]);
     hub.stop().await;
 }
 

@@ -178,7 +178,7 @@ impl<C: Clis> Run<'_, C> {
             process: None,
         };
         let place = &self.host.place;
-        if let Err(error) = opened.keep_token(place).and_then(|()| child.record(place)) {
+        if let Err(error) = child.prepare(&opened, place) {
             tracing::warn!(wake = %self.work.wake_id, %error, "a session could not be prepared");
             self.abandon(Some(child)).await;
             return None;

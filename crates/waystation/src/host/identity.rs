@@ -15,6 +15,9 @@ use super::job::is_plain;
 use super::limits::ANSWER_PATIENCE;
 use crate::paths::Place;
 
+/// Where the token of a session is, in its folder.
+pub(super) const TOKEN_FILE: &str = "token";
+
 /// A session that was opened for an agent.
 #[derive(Debug)]
 pub(super) struct Opened {
@@ -71,7 +74,7 @@ impl Opened {
             .mode(0o700)
             .create(&folder)
             .with_context(|| format!("cannot make {}", folder.display()))?;
-        write_whole(&folder.join("token"), self.token.expose().as_bytes())
+        write_whole(&folder.join(TOKEN_FILE), self.token.expose().as_bytes())
     }
 
     /// The environment of a program that is started as this session.
@@ -85,7 +88,7 @@ impl Opened {
         let pairs = [
             ("WAYSTATION_DATA", place.folder.to_string_lossy().into_owned()),
             ("WAYSTATION_TOKEN", self.token.expose().clone()),
-            ("WAYSTATION_TOKEN_FILE", folder.join("token").to_string_lossy().into_owned()),
+            ("WAYSTATION_TOKEN_FILE", folder.join(TOKEN_FILE).to_string_lossy().into_owned()),
             ("WAYSTATION_SESSION", self.session_id.clone()),
             ("WAYSTATION_AGENT", agent.to_owned()),
             ("WAYSTATION_WAKE_ID", wake.to_owned()),

@@ -205,14 +205,15 @@ mod tests {
         }
     }
 
+    fn place() -> (tempfile::TempDir, Place) {
+        let data = tempfile::tempdir().unwrap();
+        let (folder, environment) = (data.path().to_owned(), Environment::default());
+        (data, Place { folder, config_file: None, environment })
+    }
+
     #[test]
     fn a_session_that_was_started_again_keeps_its_token_when_its_last_process_is_forgotten() {
-        let data = tempfile::tempdir().unwrap();
-        let place = Place {
-            folder: data.path().to_owned(),
-            config_file: None,
-            environment: Environment::default(),
-        };
+        let (_data, place) = place();
         let folder = place.run_folder("sess_1");
         std::fs::create_dir_all(&folder).unwrap();
         let token = folder.join(TOKEN_FILE);
@@ -230,12 +231,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_may_have_been_started_after_all_keeps_its_token() {
-        let data = tempfile::tempdir().unwrap();
-        let place = Place {
-            folder: data.path().to_owned(),
-            config_file: None,
-            environment: Environment::default(),
-        };
+        let (data, place) = place();
         let folder = place.run_folder("sess_1");
         std::fs::create_dir_all(&folder).unwrap();
         let child = child(None);

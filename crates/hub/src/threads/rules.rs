@@ -147,6 +147,17 @@ impl Move<'_> {
     fn because(&self) -> String {
         if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) }
     }
+
+    /// The metadata of an event by which the thread tells of it.
+    fn event(&self, event_type: &str) -> String {
+        let metadata = serde_json::json!({
+            "event_type": event_type,
+            "reason": self.reason,
+            "by": self.by.agent_id,
+            "role": self.by.role,
+        });
+        metadata.to_string()
+    }
 }
 
 /// Whether the caller may move the thread there, and what that amounts to.
@@ -215,13 +226,7 @@ pub(crate) fn share_block(tx: &mut Tx<'_>, thread: &mut ThreadRow, step: Move<'_
     }
     thread.blocked_by = None;
     let body = format!("{} blocks this thread too{}", step.by.agent_id, step.because());
-    let metadata = serde_json::json!({
-        "event_type": "block_shared",
-        "reason": step.reason,
-        "by": step.by.agent_id,
-        "role": step.by.role,
-    });
-    say(tx, thread, step.at, &body, &metadata.to_string())?;
+    say(tx, thread, step.at, &body, &step.event("block_shared"))?;
     Ok(true)
 }
 
@@ -316,13 +321,7 @@ pub(crate) fn continue_thread(
 ) -> Result<()> {
     begin_anew(thread);
     let body = format!("{} lets this thread go on{}", step.by.agent_id, step.because());
-    let metadata = serde_json::json!({
-        "event_type": "thread_continued",
-        "reason": step.reason,
-        "by": step.by.agent_id,
-        "role": step.by.role,
-    });
-    say(tx, thread, step.at, &body, &metadata.to_string())
+    say(tx, thread, step.at, &body, &step.event("thread_continued"))
 }
 
 /// The loop guard counts from the beginning.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use protocol::ThreadId;
 
+use crate::crowd;
 use crate::drive::drive;
 use crate::file::{self, GroupFile};
 use crate::place::Place;
@@ -16,7 +17,6 @@ use crate::rounds::Rounds;
 use crate::server::{self, Server};
 use crate::stats::{self, Load};
 use crate::table::{self, Bar, Row};
-use crate::wrk;
 
 const CLIENTS: usize = rig::AGENTS;
 /// About as many as Redis adds in the time of a measurement.
@@ -138,10 +138,9 @@ async fn over_rest(place: &Place) -> Result<Load> {
     let tokens = ready.rig.issue_tokens().await?;
     ready.rig.stop().await?;
     let server = Server::start(place, folder.path())?;
-    let requests = wrk::rest_posts(server.address, &ready.names, &tokens);
+    let scripts = crowd::rest_posts(server.address, &ready.names, &tokens);
     let cpu = server.cpu();
-    let shape = (CLIENTS, place.seconds);
-    let load = wrk::run(folder.path(), server.address, &requests, "r", shape)?;
+    let load = crowd::run(server.address, &scripts, "r", place.seconds)?;
     let cpu = server.cpu() - cpu;
     server.stop()?;
     Ok(Load { cpu, ..load })

@@ -4,6 +4,7 @@
 
 mod append;
 mod chats;
+mod crowd;
 mod do_nothing;
 mod drive;
 mod file;
@@ -26,7 +27,6 @@ mod table;
 mod terminal;
 mod waiters;
 mod wake;
-mod wrk;
 
 use std::path::PathBuf;
 

@@ -7,15 +7,13 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::append;
+use crate::crowd::{self, Script};
 use crate::place::{self, Place};
 use crate::post;
 use crate::rig::{self, Rig};
 use crate::server::Server;
 use crate::stats::{Load, median};
 use crate::table::{self, Bar, Row};
-use crate::wrk;
-
-const CONNECTIONS: usize = 64;
 
 /// The two eras of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +75,8 @@ async fn over_mcp(place: &Place, era: Era) -> Result<Load> {
     let tokens = rig.issue_tokens().await?;
     rig.stop().await?;
     let server = Server::start(place, folder.path())?;
-    let requests = posts(server.address, era, &threads, &tokens)?;
-    let load = run(place, folder.path(), &server, &requests)?;
+    let scripts = posts(server.address, era, &threads, &tokens)?;
+    let load = run(place, &server, &scripts)?;
     server.stop()?;
     Ok(load)
 }
@@ -91,21 +89,15 @@ fn over_nothing(place: &Place, era: Era) -> Result<Load> {
     let server = Server::run(command, &folder.path().join("log"), port, "/")?;
     let threads = vec![String::new(); rig::THREADS];
     let tokens = vec!["none".to_owned(); rig::AGENTS];
-    let requests = posts(server.address, era, &threads, &tokens)?;
-    let load = run(place, folder.path(), &server, &requests)?;
+    let scripts = posts(server.address, era, &threads, &tokens)?;
+    let load = run(place, &server, &scripts)?;
     server.kill()?;
     Ok(load)
 }
 
-fn run(
-    place: &Place,
-    folder: &std::path::Path,
-    server: &Server,
-    requests: &[wrk::Request],
-) -> Result<Load> {
+fn run(place: &Place, server: &Server, scripts: &[Script]) -> Result<Load> {
     let cpu = server.cpu();
-    let shape = (CONNECTIONS, place.seconds);
-    let load = wrk::run(folder, server.address, requests, "m", shape)?;
+    let load = crowd::run(server.address, scripts, "m", place.seconds)?;
     Ok(Load { cpu: server.cpu() - cpu, ..load })
 }
 
@@ -115,8 +107,8 @@ fn posts(
     era: Era,
     threads: &[String],
     tokens: &[String],
-) -> Result<Vec<wrk::Request>> {
-    let mut requests = Vec::new();
+) -> Result<Vec<Script>> {
+    let mut scripts = Vec::with_capacity(tokens.len());
     for (agent, token) in tokens.iter().enumerate() {
         let era_headers = match era {
             Era::Legacy => format!(
@@ -138,7 +130,7 @@ fn posts(
              {era_headers}"
         );
         // Each request of a session has an id of its own, as the protocol asks.
-        for turn in 0..rig::MEMBERS {
+        let post = |turn| {
             let thread = threads.get(rig::thread_of(agent, turn, threads.len()));
             let before = format!(
                 r#"{{"jsonrpc":"2.0","id":{turn},"method":"tools/call","params":{{{meta}"name":"post_message","arguments":{{"thread_id":"{}","body":"{}","metadata":{},"idempotency_key":""#,
@@ -146,10 +138,11 @@ fn posts(
                 post::BODY,
                 post::METADATA
             );
-            requests.push(wrk::request(address, "/mcp", &headers, &before, "\"}}}"));
-        }
+            crowd::request(address, "/mcp", &headers, &before, "\"}}}")
+        };
+        scripts.push((0..rig::MEMBERS).map(post).collect());
     }
-    Ok(requests)
+    Ok(scripts)
 }
 
 /// Begins a session of the older era and answers its id.

@@ -4,15 +4,15 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
+use crate::crowd::{self, Script};
 use crate::place::{self, Place};
 use crate::post;
 use crate::rig::{self, Rig};
 use crate::server::Server;
 use crate::stats::{Load, median};
 use crate::table::{Bar, Row};
-use crate::wrk;
 
-const CONNECTIONS: usize = 16;
+const CLIENTS: usize = 16;
 
 /// Posts to us and to the peer, in turns.
 pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
@@ -22,14 +22,15 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
     let tokens = rig.issue_tokens().await?;
     rig.stop().await?;
     let server = Server::start(place, ours.path())?;
-    let requests = wrk::rest_posts(server.address, &threads, &tokens);
+    let tokens = tokens.get(..CLIENTS).unwrap_or(&tokens);
+    let scripts = crowd::rest_posts(server.address, &threads, tokens);
     let peer = start_peer(place, theirs.path())?;
-    let peer_requests = mcp_posts(&peer, &threads);
+    let peer_scripts = mcp_posts(&peer, &threads);
     let (mut ratios, mut rates, mut peer_rates) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..place.rounds {
-        let (run, shape) = (format!("p{round}"), (CONNECTIONS, place.seconds));
-        let load = wrk::run(ours.path(), server.address, &requests, &run, shape)?;
-        let peer_load = wrk::run(theirs.path(), peer.address, &peer_requests, &run, shape)?;
+        let run = format!("p{round}");
+        let load = crowd::run(server.address, &scripts, &run, place.seconds)?;
+        let peer_load = crowd::run(peer.address, &peer_scripts, &run, place.seconds)?;
         ratios.push(load.rate() / peer_load.rate());
         rates.push(Load::rate(&load));
         peer_rates.push(Load::rate(&peer_load));
@@ -61,7 +62,7 @@ fn start_peer(place: &Place, folder: &std::path::Path) -> Result<Server> {
     Server::run(command, &folder.join("peer.log"), port, "/")
 }
 
-fn mcp_posts(peer: &Server, threads: &[String]) -> Vec<wrk::Request> {
+fn mcp_posts(peer: &Server, threads: &[String]) -> Vec<Script> {
     let headers = "accept: application/json, text/event-stream\r\n\
                    mcp-protocol-version: 2025-11-25\r\n";
     let request = |thread: &String| {
@@ -70,7 +71,8 @@ fn mcp_posts(peer: &Server, threads: &[String]) -> Vec<wrk::Request> {
             post::BODY,
             post::METADATA
         );
-        wrk::request(peer.address, "/mcp", headers, &before, "\"}}}")
+        crowd::request(peer.address, "/mcp", headers, &before, "\"}}}")
     };
-    threads.iter().map(request).collect()
+    let share = threads.len().div_ceil(CLIENTS);
+    threads.chunks(share).map(|threads| threads.iter().map(request).collect()).collect()
 }

@@ -1,7 +1,7 @@
 //! Where a run keeps things: all of it below `target/bench`, on one file system.
 
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
@@ -42,11 +42,4 @@ impl Place {
 /// A port that nobody listens on.
 pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
-}
-
-/// Writes a script that some tool wants as a file.
-pub(crate) fn script(folder: &Path, name: &str, text: &str) -> Result<PathBuf> {
-    let path = folder.join(name);
-    std::fs::write(&path, text)?;
-    Ok(path)
 }

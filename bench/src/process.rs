@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 
+use crate::crowd;
 use crate::grown::Grown;
 use crate::place::Place;
 use crate::post;
-use crate::rig::{self, Rig};
+use crate::rig::Rig;
 use crate::server::Server;
 use crate::stats;
 use crate::table::{Bar, Row};
-use crate::wrk;
 
 /// Starts, stops and kills the program.
 pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
@@ -23,9 +23,9 @@ pub(crate) async fn measure(place: &Place) -> Result<Vec<Row>> {
     for _ in 0..place.rounds {
         let server = Server::start(place, &grown.folder)?;
         clean.push(server.ready_ms);
-        let requests = wrk::rest_posts(server.address, &grown.threads, &tokens);
+        let scripts = crowd::rest_posts(server.address, &grown.threads, &tokens);
         let run = post::new_run();
-        wrk::run(&grown.folder, server.address, &requests, &run, (rig::AGENTS, place.seconds))?;
+        crowd::run(server.address, &scripts, &run, place.seconds)?;
         server.kill()?;
         let server = Server::start(place, &grown.folder)?;
         killed.push(server.ready_ms);

@@ -22,13 +22,14 @@ impl Tx<'_> {
         )
     }
 
-    /// Stores a fold unless a newer one is there.
+    /// Stores a fold unless one that goes further is there. One that goes as far is replaced: whoever
+    /// made another of the same messages could not read it.
     pub fn set_fold(&mut self, thread_row: i64, fold: &FoldRow) -> Result<()> {
         self.execute(
             "INSERT INTO thread_fold (thread, through_seq, state) VALUES (?1, ?2, ?3)
              ON CONFLICT (thread) DO UPDATE SET through_seq = excluded.through_seq,
                  state = excluded.state
-             WHERE thread_fold.through_seq < excluded.through_seq",
+             WHERE thread_fold.through_seq <= excluded.through_seq",
             &[thread_row.into(), fold.through_seq.into(), fold.state.as_str().into()],
         )?;
         Ok(())

@@ -78,13 +78,20 @@ pub(crate) fn may_enter(
     }
 }
 
-/// Brings the thread's fold up to its head. Costs what is new since it was last asked for.
+/// The thread's fold up to its head. Costs what is new since it was last kept.
 pub(crate) fn fold(tx: &mut Tx<'_>, thread: &ThreadRow) -> Result<Fold> {
-    let mut fold = match tx.fold(thread.row)? {
-        // A fold that this version cannot read is made again from the log.
-        Some(row) => Fold::from_json(&row.state),
-        None => Fold::default(),
-    };
+    let kept = kept_fold(tx, thread)?;
+    bring_forward(tx, thread, kept)
+}
+
+/// The thread's fold as it was last kept; an empty one where there is none that this version can read.
+pub(crate) fn kept_fold(tx: &mut Tx<'_>, thread: &ThreadRow) -> Result<Fold> {
+    let row = tx.fold(thread.row)?;
+    Ok(row.map_or_else(Fold::default, |row| Fold::from_json(&row.state)))
+}
+
+/// Takes in all that came after the fold was kept.
+pub(crate) fn bring_forward(tx: &mut Tx<'_>, thread: &ThreadRow, mut fold: Fold) -> Result<Fold> {
     while fold.through_seq() < thread.head_seq {
         let page =
             tx.messages_after(thread.row, fold.through_seq(), 500, limits::PAGE_BYTES_MAX)?;
@@ -119,11 +126,11 @@ pub(crate) async fn warm_fold(call: &Call, id: ThreadId, act: &'static str) -> R
     let behind = call
         .read(move |tx| {
             let thread = enter(tx, id, &caller, act)?;
-            let known = tx.fold(thread.row)?.map_or(0, |row| row.through_seq);
-            if thread.head_seq - known < limits::SUMMARY_WARM_AFTER {
+            let kept = kept_fold(tx, &thread)?;
+            if thread.head_seq - kept.through_seq() < limits::SUMMARY_WARM_AFTER {
                 return Ok(None);
             }
-            let fold = fold(tx, &thread)?;
+            let fold = bring_forward(tx, &thread, kept)?;
             Ok(Some((thread, fold)))
         })
         .await?;

@@ -44,8 +44,9 @@ impl Operation for SummarizeThread {
         let (thread, fold, known) = call
             .read(move |tx| {
                 let thread = rules::enter(tx, id, &caller, "read")?;
-                let known = tx.fold(thread.row)?.map_or(0, |row| row.through_seq);
-                let fold = rules::fold(tx, &thread)?;
+                let kept = rules::kept_fold(tx, &thread)?;
+                let known = kept.through_seq();
+                let fold = rules::bring_forward(tx, &thread, kept)?;
                 Ok((thread, fold, known))
             })
             .await?;

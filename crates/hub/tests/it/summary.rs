@@ -2,7 +2,7 @@
 
 use protocol::{MessageKind, ThreadId, ThreadStatus, Timestamp, Trust};
 use serde_json::json;
-use store::{NewMessage, StoreError};
+use store::{FoldRow, NewMessage, StoreError};
 use testkit::{On, TestHub, generous};
 
 use crate::world::{assert_invalid, event, open, operator, post, worker};
@@ -12,6 +12,7 @@ crate::on_both! {
     a_short_thread_stores_no_fold_until_it_is_worth_it
     a_summary_is_refused_when_a_field_is_wrong
     highlights_beyond_the_newest_messages_are_counted
+    a_fold_that_cannot_be_read_is_made_again_and_kept
 }
 
 async fn a_summary_tells_findings_and_where_the_thread_stands(on: On) {
@@ -132,6 +133,48 @@ async fn a_hundred_thousand_messages_are_read_once() {
     let resolve = json!({ "thread_id": thread, "status": "resolved", "reason": "enough" });
     hub.ok(&operator(), "update_thread_status", resolve).await;
     hub.stop().await;
+}
+
+async fn a_fold_that_cannot_be_read_is_made_again_and_kept(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    event(&hub, &worker("reviewer"), &thread, "finding_reported").await;
+    grow(&hub, &thread, 600).await;
+    let here = json!({ "thread_id": thread });
+    let first = hub.ok(&worker("author"), "summarize_thread", here.clone()).await;
+    assert_eq!(kept_through(&hub, &thread).await, Some(601));
+    spoil_fold(&hub, &thread).await;
+    let again = hub.ok(&worker("author"), "summarize_thread", here).await;
+    assert_eq!(again, first);
+    assert!(!is_spoilt(&hub, &thread).await);
+    // Whether a thread is disputed is asked of the same fold, by the writer: it is mended before that.
+    spoil_fold(&hub, &thread).await;
+    let resolve = json!({ "thread_id": thread, "status": "resolved" });
+    let code = hub.code(&worker("author"), "update_thread_status", resolve).await;
+    assert_eq!(code, "INSUFFICIENT_AUTHORITY");
+    assert!(!is_spoilt(&hub, &thread).await);
+    hub.stop().await;
+}
+
+/// Has the kept fold say nothing, as one of another version would.
+async fn spoil_fold(hub: &TestHub, thread: &str) {
+    let id: ThreadId = thread.parse().unwrap();
+    let write = hub.hub.store.write(move |tx| {
+        let row = tx.thread(id, "author")?.unwrap().thread.row;
+        let fold = tx.fold(row)?.unwrap();
+        tx.set_fold(row, &FoldRow { state: "{}".to_owned(), ..fold })
+    });
+    write.await.map_err(|error: StoreError| error).unwrap();
+    assert!(is_spoilt(hub, thread).await);
+}
+
+async fn is_spoilt(hub: &TestHub, thread: &str) -> bool {
+    let id: ThreadId = thread.parse().unwrap();
+    let read = hub.hub.store.read(move |tx| {
+        let row = tx.thread(id, "author")?.unwrap().thread.row;
+        Ok::<_, StoreError>(tx.fold(row)?.unwrap().state == "{}")
+    });
+    read.await.unwrap()
 }
 
 /// Appends chat straight into the store, as `post_message` would, but tells nobody.

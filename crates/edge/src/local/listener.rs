@@ -223,7 +223,9 @@ async fn serve_mcp_client(
             }
         }
         Err(error) => {
-            let refusal = serde_json::json!({ "ok": false, "reason": error.to_string() });
+            let refusal = serde_json::json!({
+                "ok": false, "reason": error.to_string(), "retryable": error.is_retryable(),
+            });
             write.write_all(format!("{refusal}\n").as_bytes()).await
         }
     }
@@ -247,6 +249,16 @@ pub enum GreetingError {
     /// It asks for tools that there are none of.
     #[error(transparent)]
     Toolset(#[from] UnknownToolset),
+}
+
+impl GreetingError {
+    /// Whether the same greeting may be good in a while: whoever issued its token may only be away.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Identity(error) => error.code().is_retryable(),
+            Self::Toolset(_) => false,
+        }
+    }
 }
 
 /// The caller behind a greeting, or the reason why there is none.

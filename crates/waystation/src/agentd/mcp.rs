@@ -113,6 +113,8 @@ async fn admitted(
                 let reason = error.pointer("/error/message").and_then(Value::as_str);
                 return Some(Err(reason.unwrap_or("the hub refused the token").to_owned()));
             }
+            // Whoever issued the token may be away, and the hub too busy: neither is for ever.
+            Ok(answer) if answer.status == 503 => tracing::debug!("the hub cannot tell yet"),
             Ok(_) => return Some(Ok(bearer)),
             Err(error) => tracing::debug!(%error, "the hub is away"),
         }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use edge::local::{Bridge, Connect, Connection, Greeting};
@@ -15,6 +16,13 @@ use crate::cli::McpArgs;
 use crate::owner::{self, Reached};
 use crate::paths::Place;
 use crate::{logs, reach};
+
+/// How long we say who we are to a hub that cannot tell: it asks an issuer that is away every half
+/// minute.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// The first pause; it doubles.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(place: &Place, args: &McpArgs) -> Result<()> {
     if args.embedded {
@@ -50,12 +58,46 @@ impl Connect for Owner {
         let socket = self.place.sockets().map_err(|error| error.to_string())?.mcp;
         // An owner that dies in the middle of the greeting is as good as none; a refusal is final.
         // The token lives shorter than this bridge: each greeting carries the one of the moment.
-        let greeted = reach::retry(&self.place, || self.greet(&socket)).await;
-        greeted.map_err(|error| format!("{error:#}"))?
+        let greet = async || {
+            let greeted = reach::retry(&self.place, || self.greet(&socket)).await;
+            greeted.unwrap_or_else(|error| Err(Refusal::for_good(format!("{error:#}"))))
+        };
+        patiently(greet).await
     }
 }
 
-type Greeted = Result<Connection<BufReader<OwnedReadHalf>, OwnedWriteHalf>, String>;
+type Greeted = Result<Connection<BufReader<OwnedReadHalf>, OwnedWriteHalf>, Refusal>;
+
+/// Why the hub does not know us.
+struct Refusal {
+    reason: String,
+    /// Whether it may know us in a moment: whoever issued our token may only be away.
+    is_for_now: bool,
+}
+
+impl Refusal {
+    fn for_good(reason: String) -> Self {
+        Self { reason, is_for_now: false }
+    }
+}
+
+/// Says who we are until the hub knows, refuses us for good, or has had its time.
+async fn patiently<T>(mut greet: impl AsyncFnMut() -> Result<T, Refusal>) -> Result<T, String> {
+    let (mut waited, mut pause) = (Duration::ZERO, PAUSE_MIN);
+    loop {
+        let refusal = match greet().await {
+            Ok(greeted) => return Ok(greeted),
+            Err(refusal) => refusal,
+        };
+        if !refusal.is_for_now || waited >= PATIENCE {
+            return Err(refusal.reason);
+        }
+        tracing::info!(reason = refusal.reason, "the hub cannot say who this is; asking again");
+        tokio::time::sleep(pause).await;
+        waited += pause;
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}
 
 impl Owner {
     /// Connects and says who we are; answers the connection, or the reason why the hub refuses us.
@@ -64,7 +106,7 @@ impl Owner {
         // Whoever cannot say who they are is not somebody else.
         let mut greeting = match greeting {
             Ok(greeting) => greeting,
-            Err(error) => return Ok(Err(format!("{error:#}"))),
+            Err(error) => return Ok(Err(Refusal::for_good(format!("{error:#}")))),
         };
         let (read, mut write) = UnixStream::connect(socket).await?.into_split();
         let mut read = BufReader::new(read);
@@ -79,7 +121,8 @@ impl Owner {
             return Ok(Ok(Connection { read, write }));
         }
         let reason = answer.get("reason").and_then(Value::as_str).unwrap_or("the hub refused");
-        Ok(Err(reason.to_owned()))
+        let is_for_now = answer.get("retryable") == Some(&Value::Bool(true));
+        Ok(Err(Refusal { reason: reason.to_owned(), is_for_now }))
     }
 }
 
@@ -99,7 +142,20 @@ async fn embedded(place: &Place, greeting: &Greeting) -> Result<()> {
     opened.load_revocations().await?;
     let mut greeting = greeting.clone();
     greeting.workspace.get_or_insert(config.workspace);
-    let caller = edge::local::identify(&opened.app, &greeting).await?;
+    let identify = async || {
+        let identified = edge::local::identify(&opened.app, &greeting).await;
+        identified.map_err(|error| Refusal {
+            is_for_now: error.is_retryable(),
+            reason: error.to_string(),
+        })
+    };
+    let caller = tokio::select! {
+        caller = patiently(identify) => caller.map_err(anyhow::Error::msg)?,
+        () = owner::asked_to_stop() => {
+            opened.close().await;
+            return Ok(());
+        }
+    };
     let stop = CancellationToken::new();
     let app = opened.app.mcp();
     let input = BufReader::new(tokio::io::stdin());

@@ -28,6 +28,7 @@ mod disk;
 mod doctor;
 mod fair;
 mod first_start;
+mod greetings;
 mod guard;
 mod health;
 mod hook_kill;

@@ -56,7 +56,7 @@ impl Connect for Owner {
 
     async fn connect(&mut self) -> Result<Connection<Self::Read, Self::Write>, String> {
         let socket = self.place.sockets().map_err(|error| error.to_string())?.mcp;
-        // An owner that dies in the middle of the greeting is as good as none; a refusal is final.
+        // An owner that dies in the middle of the greeting is as good as none; a refusal is not.
         // The token lives shorter than this bridge: each greeting carries the one of the moment.
         let greet = async || {
             let greeted = reach::retry(&self.place, || self.greet(&socket)).await;

@@ -3,7 +3,9 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use serde_json::{Value, json};
 
 use crate::program::{Home, Ran};
@@ -12,6 +14,8 @@ use crate::program::{Home, Ran};
 fn bridge(home: &Home) -> (UnixListener, Child) {
     std::fs::create_dir_all(home.data()).unwrap();
     let hub = UnixListener::bind(home.data().join("mcp.sock")).unwrap();
+    // Whoever does not come is missed, not waited for without end.
+    set_socket_timeout(&hub, Timeout::Recv, Some(Duration::from_secs(30))).unwrap();
     let mut command = home.command(&["mcp"]);
     command.env("WAYSTATION_TOKEN", "the.token.itself");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -92,7 +92,9 @@ async fn patiently<T>(mut greet: impl AsyncFnMut() -> Result<T, Refusal>) -> Res
         if !refusal.is_for_now || waited >= PATIENCE {
             return Err(refusal.reason);
         }
-        tracing::info!(reason = refusal.reason, "the hub cannot say who this is; asking again");
+        if waited.is_zero() {
+            tracing::info!(reason = refusal.reason, "the hub cannot say who this is; asking again");
+        }
         tokio::time::sleep(pause).await;
         waited += pause;
         pause = (pause * 2).min(PAUSE_MAX);

@@ -117,6 +117,7 @@ mod tests {
 
     use super::*;
     use crate::app::WebSettings;
+    use crate::local::{self, Greeting};
 
     /// A hub that trusts an issuer which nobody can reach.
     async fn app(hub: &TestHub) -> App {
@@ -165,6 +166,12 @@ mod tests {
         }
         let now = hub.hub.now();
         assert!(app.failures.is_used_up(guesser, now) && !app.failures.is_used_up(honest, now));
+        // Whoever greets on the private socket learns the difference too.
+        for (token, is_retryable) in [(token, true), ("x.y.z", false)] {
+            let greeting = Greeting { token: Some(token.to_owned()), ..Greeting::default() };
+            let refusal = local::identify(&app, &greeting).await.unwrap_err();
+            assert_eq!(refusal.is_retryable(), is_retryable, "{refusal}");
+        }
         hub.stop().await;
     }
 }

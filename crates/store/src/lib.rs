@@ -10,6 +10,7 @@ mod backup;
 mod chat_messages;
 mod chat_sends;
 mod chats;
+mod checkpoint;
 pub mod containment;
 mod cursors;
 mod deliveries;

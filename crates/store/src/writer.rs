@@ -5,17 +5,15 @@
 //! Functions run without savepoints. One that fails before its first write costs the batch nothing;
 //! one that fails later has the batch run again with savepoints.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use protocol::limits;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, watch};
 
+use crate::checkpoint::{self, Checkpointer, Log};
 use crate::driver::sqlite;
 use crate::error::{Result, StoreError};
 use crate::job::{self, Job};
@@ -26,35 +24,8 @@ use crate::turns::Turns;
 use crate::tx::{self, Tx};
 use crate::versions::Versions;
 
-/// A background checkpoint is worth it from so many log pages on.
-const CHECKPOINT_PAGES_MIN: u64 = 4_096;
-/// What the writer copies itself to finish a checkpoint; more is left to another pass.
-const FINISH_PAGES_MAX: u64 = 1_024;
-/// From so many log pages on the writer finishes a checkpoint even when it is busy.
-const LOG_PAGES_URGENT: u64 = 16_384;
-/// From so many log pages on it does so however much is left to copy.
-const LOG_PAGES_MAX: u64 = 131_072;
-const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
-/// Each pass copies what was written during the one before, so what is left soon gets small.
-const CHECKPOINT_PASSES_MAX: u32 = 4;
 /// Room on the disk is looked at once in so many commits.
 const DISK_CHECK_EVERY: u32 = 32;
-
-/// What the writer and the checkpointer tell each other.
-#[derive(Default)]
-struct Shared {
-    /// Pages in the log.
-    wal_pages: AtomicU64,
-    /// How many of them the checkpointer has copied; 0 once the writer has taken note.
-    copied_pages: AtomicU64,
-    stopping: AtomicBool,
-}
-
-impl Shared {
-    fn pages(&self) -> u64 {
-        self.wal_pages.load(Ordering::Relaxed)
-    }
-}
 
 /// Functions that share a commit.
 type Batch = Vec<Box<dyn Job>>;
@@ -72,20 +43,20 @@ pub(crate) fn start(
     mut connection: Connection,
     versions: Arc<Versions>,
 ) -> Result<Writer> {
-    let shared = Arc::new(Shared::default());
+    let log = Arc::new(Log::default());
     let (queue, receiver) = mpsc::channel(limits::WRITE_QUEUE_MAX);
     let (fail, failed) = watch::channel(false);
     let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-    let hooked = Arc::clone(&shared);
+    let hooked = Arc::clone(&log);
     connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages| {
-        hooked.wal_pages.store(u64::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+        hooked.has(u64::try_from(pages).unwrap_or(0));
         Ok(())
     }))?;
     let keys = MessageKeys::load(&mut Tx::new(tx::Connection::Sqlite(&connection)))?;
     let state = State {
         connection,
         receiver,
-        shared: Arc::clone(&shared),
+        log: Arc::clone(&log),
         fail: fail.clone(),
         versions,
         touched: Vec::new(),
@@ -96,14 +67,8 @@ pub(crate) fn start(
         commits: 0,
     };
     let writer = spawn("store-writer", move || state.run())?;
-    let checkpointer = {
-        let connection = sqlite::open_writer(path)?;
-        let file = File::open(path).map_err(|source| StoreError::File {
-            what: format!("cannot open {} to sync it", path.display()),
-            source,
-        })?;
-        spawn("store-checkpoint", move || run_checkpoints(&connection, &file, &shared, &fail))?
-    };
+    let checkpointer = Checkpointer::open(path, log, fail)?;
+    let checkpointer = spawn("store-checkpoint", move || checkpointer.run())?;
     Ok(Writer { queue, threads: vec![writer, checkpointer], failed })
 }
 
@@ -114,57 +79,11 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
         .map_err(|source| StoreError::File { what: format!("cannot start thread {name}"), source })
 }
 
-/// Copies the log into the file, and syncs what it copied: SQLite itself does so only once all of the log
-/// is copied, and that last step is the writer's, who must not wait for a whole log to reach the disk.
-///
-/// The handle on the file is closed when the store is: closing one while others are open would take
-/// SQLite's locks away, which belong to the process.
-fn run_checkpoints(
-    connection: &Connection,
-    file: &File,
-    shared: &Shared,
-    fail: &watch::Sender<bool>,
-) {
-    while !shared.stopping.load(Ordering::Acquire) {
-        std::thread::park_timeout(CHECKPOINT_EVERY);
-        if shared.pages() < CHECKPOINT_PAGES_MIN {
-            continue;
-        }
-        for _ in 0..CHECKPOINT_PASSES_MAX {
-            let copied = match sqlite::checkpoint(connection) {
-                Ok(copied) => copied,
-                Err(error) if checkpoint_failed(&error, fail) => return,
-                Err(_) => break,
-            };
-            if let Err(error) = file.sync_data() {
-                tracing::error!(%error, "a checkpoint could not be made durable; the hub must stop");
-                fail.send_replace(true);
-                return;
-            }
-            shared.copied_pages.store(copied, Ordering::Release);
-            if shared.pages().saturating_sub(copied) <= FINISH_PAGES_MAX {
-                break;
-            }
-        }
-    }
-}
-
-/// Whether a checkpoint failed because the disk did; what it could not sync is never synced again.
-fn checkpoint_failed(error: &StoreError, fail: &watch::Sender<bool>) -> bool {
-    if error.is_disk_failure() {
-        tracing::error!(%error, "a checkpoint could not be made durable; the hub must stop");
-        fail.send_replace(true);
-        return true;
-    }
-    tracing::warn!(%error, "a checkpoint failed and will be tried again");
-    false
-}
-
 /// What the writing thread owns.
 struct State {
     connection: Connection,
     receiver: mpsc::Receiver<Box<dyn Job>>,
-    shared: Arc<Shared>,
+    log: Arc<Log>,
     fail: watch::Sender<bool>,
     versions: Arc<Versions>,
     touched: Vec<i64>,
@@ -205,7 +124,7 @@ impl State {
             self.go_on_with_keys();
             self.finish_checkpoint();
         }
-        self.shared.stopping.store(true, Ordering::Release);
+        self.log.stop();
         if *self.fail.borrow() {
             return;
         }
@@ -349,7 +268,7 @@ impl State {
                 while let Ok(job) = self.receiver.try_recv() {
                     job.settle(Err(StoreError::Failed));
                 }
-                self.shared.stopping.store(true, Ordering::Release);
+                self.log.stop();
                 true
             }
             error => {
@@ -361,18 +280,14 @@ impl State {
     }
 
     /// A log that the checkpointer has copied restarts from its beginning once the writer has copied
-    /// the rest. Everyone waits meanwhile, so the rest must be small.
-    fn finish_checkpoint(&mut self) {
-        let copied = self.shared.copied_pages.load(Ordering::Acquire);
-        let pages = self.shared.pages();
-        let is_small = pages.saturating_sub(copied) <= FINISH_PAGES_MAX;
-        let is_time = pages > LOG_PAGES_URGENT || self.receiver.is_empty();
-        if copied == 0 || !(is_small && is_time || pages > LOG_PAGES_MAX) {
+    /// the rest. Everyone waits meanwhile, so the rest is small.
+    fn finish_checkpoint(&self) {
+        if !self.log.is_to_be_finished() {
             return;
         }
-        self.shared.copied_pages.store(0, Ordering::Release);
-        if let Err(error) = sqlite::checkpoint(&self.connection) {
-            checkpoint_failed(&error, &self.fail);
+        match sqlite::checkpoint(&self.connection) {
+            Ok(copied) => self.log.was_finished(copied),
+            Err(error) => drop(checkpoint::failed(&error, &self.fail)),
         }
     }
 

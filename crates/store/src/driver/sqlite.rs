@@ -14,6 +14,9 @@ use crate::tx::{self, Tx};
 /// Before this release a checkpoint beside a writer could corrupt the file.
 const OLDEST_SAFE: i32 = 3_051_003;
 
+/// What one page takes, in the file and in the log.
+pub(crate) const PAGE_BYTES: u64 = 4_096;
+
 /// Opens the connection that writes. What it deletes is overwritten, because some of it must be
 /// forgotten: messages that expire, chats that are purged.
 pub(crate) fn open_writer(path: &Path) -> Result<Connection> {

@@ -1,0 +1,359 @@
+//! Copying the log of a SQLite database into its file, beside the one thread that writes.
+//!
+//! SQLite would have the writer do so, and the writer would wait for thousands of pages to reach the
+//! disk. Here a thread of its own copies what there is and has the disk take it evenly, a few pages at a
+//! time, so that no commit waits behind all of them; then it does the same with what has come meanwhile,
+//! until so little is left that the writer can copy it and begin the log anew.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::num::NonZeroU64;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rusqlite::Connection;
+use rustix::fs::Advice;
+use tokio::sync::watch;
+
+use crate::driver::sqlite::{self, PAGE_BYTES};
+use crate::error::{Result, StoreError};
+use crate::job;
+
+/// A checkpoint is worth it from so many log pages on.
+const LOG_PAGES_MIN: u64 = 4_096;
+/// One that is worth it begins so long after the one before, or as soon as the log has so many pages.
+const EVERY: Duration = Duration::from_secs(2);
+const LOG_PAGES_ENOUGH: u64 = 49_152;
+/// How often the log is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// What the writer may be asked to copy itself.
+const FINISH_PAGES_MAX: u64 = 512;
+/// From so many log pages on it copies whatever is left, as long as that takes.
+const LOG_PAGES_MAX: u64 = 131_072;
+/// Each pass copies what was written during the one before, so what is left soon gets small.
+const PASSES_MAX: u32 = 12;
+/// So many pages are handed to the disk in each step; a pass with no more is one step.
+const STEP_PAGES: usize = 128;
+const STEP: Duration = Duration::from_millis(1);
+/// Each pass goes twice as fast as the one before, so that they come to an end.
+const STEP_GROWTH: u32 = 2;
+/// Where the log has its frames: behind its own head, each with the number of its page in front.
+const LOG_HEAD_BYTES: u64 = 32;
+const FRAME_HEAD_BYTES: u64 = 24;
+
+/// What the writer and the checkpointer tell each other of the log.
+#[derive(Default)]
+pub(crate) struct Log {
+    state: Mutex<State>,
+    is_over: AtomicBool,
+}
+
+#[derive(Clone, Copy, Default)]
+struct State {
+    /// How often the log was begun anew.
+    begun: u64,
+    pages: u64,
+    /// How many of them have been copied and synced.
+    copied: u64,
+    /// Whether the writer is to copy the rest.
+    is_ready: bool,
+}
+
+impl State {
+    /// How many pages are not copied.
+    fn left(self) -> u64 {
+        self.pages.saturating_sub(self.copied)
+    }
+
+    /// Whether there is enough to copy, so long after the last time.
+    fn is_due(self, since_last: Duration) -> bool {
+        self.left() >= LOG_PAGES_MIN && (self.pages >= LOG_PAGES_ENOUGH || since_last >= EVERY)
+    }
+}
+
+impl Log {
+    /// The log has so many pages now; fewer than before when it was begun anew.
+    pub(crate) fn has(&self, pages: u64) {
+        let mut state = self.state.lock();
+        if pages < state.pages {
+            *state = State { begun: state.begun + 1, ..State::default() };
+        }
+        state.pages = pages;
+    }
+
+    /// No more will be written.
+    pub(crate) fn stop(&self) {
+        self.is_over.store(true, Ordering::Release);
+    }
+
+    /// Whether the writer is to copy the rest now. It is asked once for each checkpoint.
+    pub(crate) fn is_to_be_finished(&self) -> bool {
+        let mut state = self.state.lock();
+        std::mem::take(&mut state.is_ready)
+            && (state.left() <= FINISH_PAGES_MAX * 2 || state.pages > LOG_PAGES_MAX)
+    }
+
+    /// The writer has copied so many pages. If that was all, the next change begins the log anew.
+    pub(crate) fn was_finished(&self, copied: u64) {
+        if copied >= self.state().pages {
+            self.has(0);
+        }
+    }
+
+    /// So many pages of the log as it was then are copied and synced.
+    fn was_copied(&self, then: State, copied: u64) -> State {
+        let mut state = self.state.lock();
+        if state.begun == then.begun {
+            state.copied = copied;
+        }
+        *state
+    }
+
+    /// The writer is to copy the rest, unless the log was begun anew since then.
+    fn ask_to_finish(&self, then: State) {
+        let mut state = self.state.lock();
+        state.is_ready = state.begun == then.begun;
+    }
+
+    fn state(&self) -> State {
+        *self.state.lock()
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+}
+
+/// The thread that copies.
+pub(crate) struct Checkpointer {
+    connection: Connection,
+    /// Closed when the store is: closing a handle on the file while others are open would take SQLite's
+    /// locks away, which belong to the process.
+    file: File,
+    log_path: PathBuf,
+    log: Arc<Log>,
+    fail: watch::Sender<bool>,
+}
+
+/// A disk that failed; the hub must stop.
+struct DiskFailed;
+
+impl Checkpointer {
+    pub(crate) fn open(path: &Path, log: Arc<Log>, fail: watch::Sender<bool>) -> Result<Self> {
+        let connection = sqlite::open_writer(path)?;
+        let file = File::open(path).map_err(|source| StoreError::File {
+            what: format!("cannot open {} to sync it", path.display()),
+            source,
+        })?;
+        let mut log_path = path.as_os_str().to_owned();
+        log_path.push("-wal");
+        Ok(Self { connection, file, log_path: log_path.into(), log, fail })
+    }
+
+    /// Copies until no more is written, or the disk fails.
+    pub(crate) fn run(self) {
+        let mut last = job::now();
+        while !self.log.is_over() {
+            std::thread::park_timeout(LOOK_EVERY);
+            if !self.log.state().is_due(last.elapsed()) {
+                continue;
+            }
+            if self.checkpoint().is_err() {
+                return;
+            }
+            last = job::now();
+        }
+    }
+
+    /// Copies the log, pass by pass, until little is left, and hands that to the writer.
+    fn checkpoint(&self) -> std::result::Result<(), DiskFailed> {
+        let mut step = STEP;
+        let mut state = self.log.state();
+        let then = state;
+        for _ in 0..PASSES_MAX {
+            let copied = match sqlite::checkpoint(&self.connection) {
+                Ok(copied) => copied,
+                Err(error) if failed(&error, &self.fail) => return Err(DiskFailed),
+                Err(_) => return Ok(()),
+            };
+            self.write_back(state.copied..copied, step);
+            // SQLite itself syncs only once all of the log is copied, and that last step is the writer's.
+            if let Err(error) = self.file.sync_data() {
+                tracing::error!(%error, "a checkpoint could not be made durable; the hub must stop");
+                self.fail.send_replace(true);
+                return Err(DiskFailed);
+            }
+            state = self.log.was_copied(then, copied);
+            if state.begun != then.begun || state.left() <= FINISH_PAGES_MAX || self.log.is_over() {
+                break;
+            }
+            step /= STEP_GROWTH;
+        }
+        // More is left where somebody reads what cannot be copied yet, or the disk is slow: then the
+        // writer does nothing, unless the log has grown too long.
+        self.log.ask_to_finish(then);
+        Ok(())
+    }
+
+    /// Has the disk take the pages of these frames, a few at a time, without waiting for any of them.
+    ///
+    /// This is a hint: whatever comes of it, the sync that follows makes them durable. It is also why
+    /// frames that are overwritten meanwhile do no harm.
+    fn write_back(&self, frames: Range<u64>, step: Duration) {
+        let Ok(pages) = pages_of(&self.log_path, frames) else { return };
+        for some in pages.chunks(STEP_PAGES) {
+            for run in some.chunk_by(|page, next| page + 1 == *next) {
+                if begin_to_write(&self.file, run).is_err() {
+                    return;
+                }
+            }
+            if self.log.is_over() {
+                return;
+            }
+            std::thread::park_timeout(step);
+        }
+    }
+}
+
+/// Has the disk begin to take pages that follow each other.
+///
+/// The kernel offers this to whoever says that they will not need them any more. It then also drops from
+/// memory what is written already, but only whole pages: so one or two are named without their very first
+/// and last byte, and all of them stay. Of more, what is being written stays; and they are of one piece,
+/// which is quickly read again.
+fn begin_to_write(file: &File, pages: &[u64]) -> rustix::io::Result<()> {
+    const KEPT_MAX: u64 = 2;
+    let Some(first) = pages.first() else { return Ok(()) };
+    let count = u64::try_from(pages.len()).unwrap_or(u64::MAX);
+    let (offset, bytes) = ((first - 1) * PAGE_BYTES, count * PAGE_BYTES);
+    let (offset, bytes) = if count > KEPT_MAX { (offset, bytes) } else { (offset + 1, bytes - 2) };
+    rustix::fs::fadvise(file, offset, NonZeroU64::new(bytes), Advice::DontNeed)
+}
+
+/// The pages that these frames of a log hold, in order, each once.
+fn pages_of(log: &Path, frames: Range<u64>) -> std::io::Result<Vec<u64>> {
+    let log = File::open(log)?;
+    let mut pages = BTreeSet::new();
+    for frame in frames {
+        let mut number = [0; 4];
+        log.read_exact_at(&mut number, LOG_HEAD_BYTES + frame * (FRAME_HEAD_BYTES + PAGE_BYTES))?;
+        // They count from 1.
+        pages.insert(u64::from(u32::from_be_bytes(number)).max(1));
+    }
+    Ok(pages.into_iter().collect())
+}
+
+/// Whether a checkpoint failed because the disk did; what it could not sync is never synced again.
+pub(crate) fn failed(error: &StoreError, fail: &watch::Sender<bool>) -> bool {
+    if error.is_disk_failure() {
+        tracing::error!(%error, "a checkpoint could not be made durable; the hub must stop");
+        fail.send_replace(true);
+        return true;
+    }
+    tracing::warn!(%error, "a checkpoint failed and will be tried again");
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG_AGO: Duration = Duration::from_hours(1);
+
+    fn with(pages: u64, copied: u64) -> Log {
+        let log = Log::default();
+        log.has(pages);
+        log.was_copied(log.state(), copied);
+        log
+    }
+
+    #[test]
+    fn a_log_is_copied_when_it_has_grown_or_after_a_while_and_not_twice() {
+        let is_due = |pages, copied, after| with(pages, copied).state().is_due(after);
+        assert!(!is_due(LOG_PAGES_MIN - 1, 0, LONG_AGO), "too little");
+        assert!(is_due(LOG_PAGES_MIN, 0, EVERY) && !is_due(LOG_PAGES_MIN, 0, Duration::ZERO));
+        assert!(is_due(LOG_PAGES_ENOUGH, 0, Duration::ZERO));
+        assert!(
+            !is_due(LOG_PAGES_ENOUGH, LOG_PAGES_ENOUGH, LONG_AGO),
+            "what is copied is not copied again and again"
+        );
+    }
+
+    #[test]
+    fn the_writer_is_asked_once_and_never_for_much() {
+        let log = with(10_000, 9_900);
+        assert!(!log.is_to_be_finished(), "nobody has asked yet");
+        log.ask_to_finish(log.state());
+        assert!(log.is_to_be_finished() && !log.is_to_be_finished());
+        log.ask_to_finish(log.state());
+        log.has(20_000);
+        assert!(!log.is_to_be_finished(), "much has come since");
+        log.ask_to_finish(log.state());
+        log.has(LOG_PAGES_MAX + 1);
+        assert!(log.is_to_be_finished(), "but no log grows for ever");
+    }
+
+    #[test]
+    fn a_log_that_was_begun_anew_has_nothing_copied() {
+        let log = with(10_000, 10_000);
+        let before = log.state();
+        log.ask_to_finish(before);
+        log.has(3);
+        assert_eq!(log.state().left(), 3);
+        assert!(!log.is_to_be_finished());
+        log.was_copied(before, 10_000);
+        log.ask_to_finish(before);
+        assert_eq!(log.state().left(), 3, "that was another log");
+        assert!(!log.is_to_be_finished());
+        log.has(10);
+        log.was_finished(9);
+        assert_eq!(log.state().pages, 10, "somebody still reads what is left");
+        log.was_finished(10);
+        assert_eq!(log.state().pages, 0);
+    }
+
+    #[test]
+    fn whatever_the_log_holds_is_in_the_file_after_a_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let mut writer = sqlite::open_writer(&path).unwrap();
+        let log = Arc::new(Log::default());
+        let hooked = Arc::clone(&log);
+        let hook = move |_: &mut rusqlite::hooks::Wal, pages: std::ffi::c_int| {
+            hooked.has(u64::try_from(pages).unwrap());
+            Ok(())
+        };
+        writer.wal_hook(Some(hook)).unwrap();
+        let (fail, _) = watch::channel(false);
+        let checkpointer = Checkpointer::open(&path, Arc::clone(&log), fail).unwrap();
+        writer.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)").unwrap();
+        let many =
+            "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+                    INSERT INTO t (text) SELECT hex(randomblob(500)) FROM n";
+        for rows in [3_000, 6_000] {
+            writer.execute_batch(many).unwrap();
+            let pages = pages_of(&checkpointer.log_path, 0..log.state().pages).unwrap();
+            let size: i64 = writer.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+            let size = u64::try_from(size).unwrap();
+            assert!(pages.is_sorted_by(|a, b| a < b) && pages.last() == Some(&size), "{pages:?}");
+            assert!(checkpointer.checkpoint().is_ok());
+            assert_eq!(log.state().left(), 0);
+            // The file without its log.
+            let alone = folder.path().join(format!("alone-{rows}.db"));
+            std::fs::copy(&path, &alone).unwrap();
+            let alone = Connection::open(alone).unwrap();
+            let found: i64 =
+                alone.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap();
+            assert_eq!(found, rows);
+            // As the writer does once it is asked to.
+            assert!(log.is_to_be_finished());
+            log.was_finished(sqlite::checkpoint(&writer).unwrap());
+            assert_eq!(log.state().pages, 0);
+        }
+    }
+}

@@ -70,9 +70,10 @@ impl State {
         self.pages.saturating_sub(self.copied)
     }
 
-    /// Whether there is enough to copy, so long after the last time.
-    fn is_due(self, since_last: Duration) -> bool {
-        self.left() >= LOG_PAGES_MIN && (self.pages >= LOG_PAGES_ENOUGH || since_last >= EVERY)
+    /// Whether there is enough to copy, so long after it was `last` copied.
+    fn is_due(self, since_last: Duration, last: Ended) -> bool {
+        let is_much = self.pages >= LOG_PAGES_ENOUGH && last == Ended::AllButLittle;
+        self.left() >= LOG_PAGES_MIN && (is_much || since_last >= EVERY)
     }
 }
 
@@ -141,7 +142,16 @@ pub(crate) struct Checkpointer {
 }
 
 /// A disk that failed; the hub must stop.
+#[derive(Debug)]
 struct DiskFailed;
+
+/// What came of copying the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    AllButLittle,
+    /// Much is left: somebody still reads what stood there before it, or the disk is slow.
+    Early,
+}
 
 impl Checkpointer {
     pub(crate) fn open(path: &Path, log: Arc<Log>, fail: watch::Sender<bool>) -> Result<Self> {
@@ -157,30 +167,33 @@ impl Checkpointer {
 
     /// Copies until no more is written, or the disk fails.
     pub(crate) fn run(self) {
-        let mut last = job::now();
+        let (mut last, mut ended) = (job::now(), Ended::AllButLittle);
         while !self.log.is_over() {
             std::thread::park_timeout(LOOK_EVERY);
-            if !self.log.state().is_due(last.elapsed()) {
+            if !self.log.state().is_due(last.elapsed(), ended) {
                 continue;
             }
-            if self.checkpoint().is_err() {
-                return;
-            }
+            ended = match self.checkpoint() {
+                Ok(ended) => ended,
+                Err(DiskFailed) => return,
+            };
             last = job::now();
         }
     }
 
     /// Copies the log, pass by pass, until little is left, and hands that to the writer.
-    fn checkpoint(&self) -> std::result::Result<(), DiskFailed> {
+    fn checkpoint(&self) -> std::result::Result<Ended, DiskFailed> {
         let mut step = STEP;
         let mut state = self.log.state();
         let then = state;
+        let mut ended = Ended::Early;
         for _ in 0..PASSES_MAX {
             let copied = match sqlite::checkpoint(&self.connection) {
                 Ok(copied) => copied,
                 Err(error) if failed(&error, &self.fail) => return Err(DiskFailed),
-                Err(_) => return Ok(()),
+                Err(_) => return Ok(Ended::Early),
             };
+            let is_blocked = copied <= state.copied;
             self.write_back(state.copied..copied, step);
             // SQLite itself syncs only once all of the log is copied, and that last step is the writer's.
             if let Err(error) = self.file.sync_data() {
@@ -189,15 +202,18 @@ impl Checkpointer {
                 return Err(DiskFailed);
             }
             state = self.log.was_copied(then, copied);
-            if state.begun != then.begun || state.left() <= FINISH_PAGES_MAX || self.log.is_over() {
+            if state.begun != then.begun || state.left() <= FINISH_PAGES_MAX {
+                ended = Ended::AllButLittle;
+                break;
+            }
+            if is_blocked || self.log.is_over() {
                 break;
             }
             step /= STEP_GROWTH;
         }
-        // More is left where somebody reads what cannot be copied yet, or the disk is slow: then the
-        // writer does nothing, unless the log has grown too long.
+        // Where much is left, the writer does nothing unless the log has grown too long.
         self.log.ask_to_finish(then);
-        Ok(())
+        Ok(ended)
     }
 
     /// Has the disk take the pages of these frames, a few at a time, without waiting for any of them.
@@ -274,7 +290,8 @@ mod tests {
 
     #[test]
     fn a_log_is_copied_when_it_has_grown_or_after_a_while_and_not_twice() {
-        let is_due = |pages, copied, after| with(pages, copied).state().is_due(after);
+        let is_due =
+            |pages, copied, after| with(pages, copied).state().is_due(after, Ended::AllButLittle);
         assert!(!is_due(LOG_PAGES_MIN - 1, 0, LONG_AGO), "too little");
         assert!(is_due(LOG_PAGES_MIN, 0, EVERY) && !is_due(LOG_PAGES_MIN, 0, Duration::ZERO));
         assert!(is_due(LOG_PAGES_ENOUGH, 0, Duration::ZERO));
@@ -282,6 +299,9 @@ mod tests {
             !is_due(LOG_PAGES_ENOUGH, LOG_PAGES_ENOUGH, LONG_AGO),
             "what is copied is not copied again and again"
         );
+        let blocked = with(LOG_PAGES_ENOUGH, 0).state();
+        assert!(!blocked.is_due(Duration::ZERO, Ended::Early), "it is no use to hurry");
+        assert!(blocked.is_due(EVERY, Ended::Early));
     }
 
     #[test]
@@ -317,10 +337,9 @@ mod tests {
         assert_eq!(log.state().pages, 0);
     }
 
-    #[test]
-    fn whatever_the_log_holds_is_in_the_file_after_a_checkpoint() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("test.db");
+    /// A database whose writer tells the log of its pages, with a table to fill.
+    fn database(folder: &Path) -> (Connection, Arc<Log>, Checkpointer) {
+        let path = folder.join("test.db");
         let mut writer = sqlite::open_writer(&path).unwrap();
         let log = Arc::new(Log::default());
         let hooked = Arc::clone(&log);
@@ -332,28 +351,60 @@ mod tests {
         let (fail, _) = watch::channel(false);
         let checkpointer = Checkpointer::open(&path, Arc::clone(&log), fail).unwrap();
         writer.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)").unwrap();
-        let many =
-            "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
-                    INSERT INTO t (text) SELECT hex(randomblob(500)) FROM n";
+        (writer, log, checkpointer)
+    }
+
+    const FILL: &str =
+        "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+            INSERT INTO t (text) SELECT hex(randomblob(500)) FROM n";
+
+    fn count(connection: &Connection) -> i64 {
+        connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn whatever_the_log_holds_is_in_the_file_after_a_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let (writer, log, checkpointer) = database(folder.path());
         for rows in [3_000, 6_000] {
-            writer.execute_batch(many).unwrap();
+            writer.execute_batch(FILL).unwrap();
             let pages = pages_of(&checkpointer.log_path, 0..log.state().pages).unwrap();
             let size: i64 = writer.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
             let size = u64::try_from(size).unwrap();
             assert!(pages.is_sorted_by(|a, b| a < b) && pages.last() == Some(&size), "{pages:?}");
-            assert!(checkpointer.checkpoint().is_ok());
+            assert_eq!(checkpointer.checkpoint().unwrap(), Ended::AllButLittle);
             assert_eq!(log.state().left(), 0);
             // The file without its log.
             let alone = folder.path().join(format!("alone-{rows}.db"));
-            std::fs::copy(&path, &alone).unwrap();
-            let alone = Connection::open(alone).unwrap();
-            let found: i64 =
-                alone.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap();
-            assert_eq!(found, rows);
+            std::fs::copy(folder.path().join("test.db"), &alone).unwrap();
+            assert_eq!(count(&Connection::open(alone).unwrap()), rows);
             // As the writer does once it is asked to.
             assert!(log.is_to_be_finished());
             log.was_finished(sqlite::checkpoint(&writer).unwrap());
             assert_eq!(log.state().pages, 0);
         }
+    }
+
+    #[test]
+    fn what_somebody_still_reads_ends_a_checkpoint_early_and_nothing_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let (writer, log, checkpointer) = database(folder.path());
+        writer.execute_batch(FILL).unwrap();
+        let reader = sqlite::open_reader(&folder.path().join("test.db")).unwrap();
+        reader.execute_batch("BEGIN").unwrap();
+        assert_eq!(count(&reader), 3_000);
+        for _ in 0..2 {
+            writer.execute_batch(FILL).unwrap();
+        }
+        for _ in 0..2 {
+            assert_eq!(checkpointer.checkpoint().unwrap(), Ended::Early);
+            assert!(log.state().left() > 2 * FINISH_PAGES_MAX, "{}", log.state().left());
+            assert!(!log.is_to_be_finished(), "the writer could copy no more either");
+        }
+        assert_eq!(count(&reader), 3_000);
+        reader.execute_batch("COMMIT").unwrap();
+        assert_eq!(checkpointer.checkpoint().unwrap(), Ended::AllButLittle);
+        assert_eq!(log.state().left(), 0);
+        assert_eq!(count(&reader), 9_000);
     }
 }

@@ -5,8 +5,9 @@ use crate::violation::Violation;
 
 /// Where SQL may stand: the store and its tests, the tests of throw-away databases and those that
 /// tamper with one, the programs we measure ourselves against, and this check.
-const HOMES: [&str; 8] = [
+const HOMES: [&str; 9] = [
     "crates/store/",
+    "crates/logfile/tests/",
     "crates/testkit/tests/",
     "crates/hub/tests/audit/",
     "crates/hub/tests/it/wake_policy.rs",

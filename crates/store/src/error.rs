@@ -69,6 +69,9 @@ pub enum StoreError {
     /// SQLite said no.
     #[error("the database refused a statement")]
     Sqlite(#[source] rusqlite::Error),
+    /// SQLite has no way to its files.
+    #[error("the database cannot be opened")]
+    NoFiles(#[from] logfile::Unavailable),
     /// PostgreSQL said no.
     #[error("the database refused a statement")]
     Postgres(#[source] postgres::Error),

@@ -23,7 +23,8 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection> {
     if rusqlite::version_number() < OLDEST_SAFE {
         return Err(StoreError::Corrupt { what: "SQLite library (it is older than 3.51.3)" });
     }
-    let connection = Connection::open(path)?;
+    let layer = logfile::layer()?;
+    let connection = Connection::open_with_flags_and_vfs(path, OpenFlags::default(), layer)?;
     connection.execute_batch(
         "PRAGMA page_size = 4096;
          PRAGMA journal_mode = WAL;

@@ -4,6 +4,7 @@
 //! a commit, waiting for everyone saves commits. When it takes more, one large batch has everyone wait
 //! for the disk, and then the disk wait for everyone; two halves that take turns keep both busy.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use protocol::limits;
@@ -14,12 +15,14 @@ const SPLIT_MIN: usize = 32;
 const SMOOTHING: u32 = 8;
 /// After so many commits a crowd that has left counts little more than a third.
 const FORGETTING: usize = 256;
+/// Whoever was answered more than so many commits ago is not expected back.
+const EXPECTED_MAX: usize = 8;
 
 /// What the writer has seen of those who wait for it.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    /// When somebody was answered last.
-    answered: Option<Instant>,
+    /// When somebody was answered, and how many of them have not come back; the oldest first.
+    away: VecDeque<(Instant, usize)>,
     /// How long a commit takes.
     commit: Duration,
     /// How long whoever is answered takes to come back.
@@ -39,13 +42,21 @@ impl Turns {
         }
     }
 
-    /// A batch begins that was asked for at these times.
+    /// A batch begins that was asked for at these times, in this order.
+    ///
+    /// Who comes back is not known, only how many. Whoever was answered first counts as the first to
+    /// come back: it makes no difference to the mean.
     pub(crate) fn asked(&mut self, times: impl Iterator<Item = Instant>) {
-        let Some(answered) = self.answered else { return };
         let (mut sum, mut count) = (Duration::ZERO, 0_u32);
-        // Those who asked before are of the other half.
-        for took in times.filter_map(|asked| asked.checked_duration_since(answered)) {
+        for asked in times {
+            let Some((answered, left)) = self.away.front_mut() else { break };
+            // Nobody asks again before the answer: this is somebody new.
+            let Some(took) = asked.checked_duration_since(*answered) else { continue };
             (sum, count) = (sum.saturating_add(took), count.saturating_add(1));
+            *left -= 1;
+            if *left == 0 {
+                self.away.pop_front();
+            }
         }
         if count > 0 {
             self.way_back = smoothed(self.way_back, sum / count);
@@ -57,7 +68,24 @@ impl Turns {
         self.commit = smoothed(self.commit, took);
         let faded = self.crowd - self.crowd / FORGETTING;
         self.crowd = faded.max((batch + waiting) * FORGETTING);
-        self.answered = Some(now);
+        self.away.push_back((now, batch));
+        self.give_up(self.crowd / FORGETTING);
+    }
+}
+
+impl Turns {
+    /// Expects no more than so many, with those who wait already, and nobody who was answered long ago.
+    fn give_up(&mut self, expected: usize) {
+        let mut over =
+            self.away.iter().map(|(_, left)| left).sum::<usize>().saturating_sub(expected);
+        while let Some((_, left)) = self.away.front_mut() {
+            let gone = over.min(*left);
+            (over, *left) = (over - gone, *left - gone);
+            if *left > 0 && self.away.len() <= EXPECTED_MAX {
+                break;
+            }
+            self.away.pop_front();
+        }
     }
 }
 
@@ -121,12 +149,38 @@ mod tests {
     }
 
     #[test]
-    fn those_of_the_other_half_say_nothing_of_the_way_back() {
+    fn the_way_back_is_told_from_a_wait_for_the_other_half() {
         let mut turns = Turns::default();
         #[expect(clippy::disallowed_methods, reason = "a beginning to count from")]
-        let now = Instant::now();
-        turns.committed(COMMIT, 64, 0, now + COMMIT);
-        turns.asked(std::iter::once(now));
-        assert_eq!(turns.way_back, Duration::ZERO);
+        let mut now = Instant::now();
+        let way_back = COMMIT / 2;
+        let mut asked = [Some(now), None];
+        for turn in 0..200 {
+            // One half is written while the other comes back, and waits.
+            if let Some(asked) = asked[turn % 2] {
+                turns.asked(std::iter::repeat_n(asked, 32));
+            }
+            now += COMMIT;
+            turns.committed(COMMIT, 32, 32, now);
+            asked[turn % 2] = Some(now + way_back);
+        }
+        assert!(turns.way_back > way_back / 8 * 7, "{:?}", turns.way_back);
+        assert!(turns.way_back <= way_back, "{:?}", turns.way_back);
+    }
+
+    #[test]
+    fn whoever_does_not_come_back_is_not_expected_for_ever() {
+        let mut turns = Turns::default();
+        #[expect(clippy::disallowed_methods, reason = "a beginning to count from")]
+        let mut now = Instant::now();
+        turns.committed(COMMIT, 64, 0, now);
+        for _ in 0..1_000 {
+            let asked = now + COMMIT;
+            now += 2 * COMMIT;
+            turns.asked(std::iter::repeat_n(asked, 10));
+            turns.committed(COMMIT, 10, 0, now);
+        }
+        assert!(turns.way_back <= COMMIT, "{:?}", turns.way_back);
+        assert!(turns.away.len() <= EXPECTED_MAX);
     }
 }

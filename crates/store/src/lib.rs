@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod at_hand;
 mod audit;
 mod backup;
 mod chat_messages;

@@ -2,6 +2,7 @@
 
 use std::cell::RefMut;
 
+use crate::at_hand::AtHand;
 use crate::driver::postgres::PgConnection;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -13,6 +14,7 @@ use crate::value::{Param, Row};
 /// A transaction in progress. Table families add their methods in files of their own.
 pub struct Tx<'c> {
     connection: Connection<'c>,
+    at_hand: AtHand<'c>,
     wrote: bool,
     retry: bool,
     touched: Vec<i64>,
@@ -26,7 +28,14 @@ pub(crate) enum Connection<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(connection: Connection<'c>) -> Self {
-        Self { connection, wrote: false, retry: false, touched: Vec::new(), remembered: None }
+        Self {
+            connection,
+            at_hand: AtHand::default(),
+            wrote: false,
+            retry: false,
+            touched: Vec::new(),
+            remembered: None,
+        }
     }
 
     /// The same, for the one thread that writes.
@@ -96,7 +105,7 @@ impl<'c> Tx<'c> {
     pub(crate) fn execute(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
         self.wrote = true;
         let result = match &mut self.connection {
-            Connection::Sqlite(connection) => sqlite_execute(connection, sql, params),
+            Connection::Sqlite(connection) => self.at_hand.execute(connection, sql, params),
             Connection::Postgres(connection) => connection.execute(sql, params),
         };
         self.noted(result)
@@ -107,7 +116,8 @@ impl<'c> Tx<'c> {
         self.wrote = true;
         let result = match &mut self.connection {
             Connection::Sqlite(connection) => {
-                sqlite_execute(connection, sql, params).map(|_| connection.last_insert_rowid())
+                let done = self.at_hand.execute(connection, sql, params);
+                done.map(|_| connection.last_insert_rowid())
             }
             Connection::Postgres(connection) => connection.insert(sql, params),
         };
@@ -150,43 +160,9 @@ impl<'c> Tx<'c> {
         read: impl FnMut(&Row<'_>) -> Result<bool>,
     ) -> Result<()> {
         let result = match &mut self.connection {
-            Connection::Sqlite(connection) => sqlite_each(connection, sql, params, read),
+            Connection::Sqlite(connection) => self.at_hand.each(connection, sql, params, read),
             Connection::Postgres(connection) => connection.each(sql, params, read),
         };
         self.noted(result)
     }
-}
-
-fn bind(statement: &mut rusqlite::CachedStatement<'_>, params: &[Param<'_>]) -> Result<()> {
-    for (index, param) in params.iter().enumerate() {
-        statement.raw_bind_parameter(index + 1, param)?;
-    }
-    Ok(())
-}
-
-fn sqlite_execute(
-    connection: &rusqlite::Connection,
-    sql: &'static str,
-    params: &[Param<'_>],
-) -> Result<u64> {
-    let mut statement = connection.prepare_cached(sql)?;
-    bind(&mut statement, params)?;
-    Ok(u64::try_from(statement.raw_execute()?).unwrap_or(u64::MAX))
-}
-
-fn sqlite_each(
-    connection: &rusqlite::Connection,
-    sql: &'static str,
-    params: &[Param<'_>],
-    mut read: impl FnMut(&Row<'_>) -> Result<bool>,
-) -> Result<()> {
-    let mut statement = connection.prepare_cached(sql)?;
-    bind(&mut statement, params)?;
-    let mut rows = statement.raw_query();
-    while let Some(row) = rows.next()? {
-        if !read(&Row::Sqlite(row))? {
-            break;
-        }
-    }
-    Ok(())
 }

@@ -152,6 +152,7 @@ impl State {
                 let ok = job.run(&mut tx);
                 self.check_open()?;
                 if tx.take_wrote() && !ok {
+                    drop(tx);
                     return self.commit_apart(batch);
                 }
             }

@@ -154,6 +154,7 @@ fn attempt_once(connection: &mut PgConnection, mode: Mode, job: &mut dyn Job) ->
     let mut tx = Tx::new(Connection::Postgres(connection));
     let ok = job.run(&mut tx);
     let again = tx.should_retry();
+    drop(tx);
     if ok {
         match connection.batch("COMMIT") {
             Ok(()) => return Ok(Attempt::Done),

@@ -15,7 +15,8 @@ pub(crate) fn of(headers: &HeaderMap) -> Option<Trace> {
 }
 
 /// A request's trace and correlation id, where they are sound.
-pub(crate) struct Marks {
+#[derive(Debug, Default)]
+pub struct Marks {
     trace: Option<HeaderValue>,
     correlation: Option<HeaderValue>,
 }
@@ -28,6 +29,12 @@ impl Marks {
                 !text.is_empty() && text.len() <= limits::CORRELATION_ID_BYTES_MAX
             }),
         }
+    }
+
+    /// The headers that say them to another hub.
+    pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let both = [("traceparent", &self.trace), ("x-correlation-id", &self.correlation)];
+        both.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?.to_str().ok()?)))
     }
 
     pub(crate) fn carry_back(self, response: &mut Response) {

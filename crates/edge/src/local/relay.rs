@@ -25,6 +25,7 @@ use super::routes::{Owner, OwnerInfo};
 use crate::accept::Accepting;
 use crate::error::EdgeError;
 use crate::fair::{self, Unread};
+use crate::trace::Marks;
 
 /// What a hub elsewhere answered.
 #[derive(Debug)]
@@ -54,6 +55,7 @@ pub trait Upstream: Send + Sync + 'static {
         greeting: Greeting,
         operation: String,
         body: Bytes,
+        marks: &Marks,
     ) -> impl Future<Output = Relayed> + Send;
 
     /// Carries MCP, a message a line, until one side ends. The first line that is written is the answer
@@ -107,10 +109,13 @@ async fn call<U: Upstream>(
         let hint = "use the waystation command";
         return respond(Relayed::error(ErrorCode::Unauthorized, message, hint));
     };
-    match fair::read(request.into_body(), limits::BODY_BYTES_MAX).await {
-        Ok(body) => respond(upstream.call(greeting, operation, body.into()).await),
+    let marks = Marks::of(request.headers());
+    let mut response = match fair::read(request.into_body(), limits::BODY_BYTES_MAX).await {
+        Ok(body) => respond(upstream.call(greeting, operation, body.into(), &marks).await),
         Err(why) => respond(not_read(why)),
-    }
+    };
+    marks.carry_back(&mut response);
+    response
 }
 
 /// The answer to a body that was not read to its end.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use connector_api::toolkit::{ApiRequest, ApiStream, HttpError};
-use edge::local::Greeting;
+use edge::local::{Greeting, Marks};
 use parking_lot::Mutex;
 use protocol::limits;
 use serde_json::{Value, json};
@@ -100,11 +100,11 @@ async fn admitted(
         Ok(bearer) => bearer,
         Err(reason) => return Some(Err(reason)),
     };
-    let mut pause = PAUSE;
+    let (mut pause, unmarked) = (PAUSE, Marks::default());
     loop {
         // No operation has this name: whoever is told so is somebody.
         let asked = tokio::select! {
-            asked = remote.ask(&bearer, "who_am_i", json!({})) => asked,
+            asked = remote.ask(&bearer, "who_am_i", json!({}), &unmarked) => asked,
             () = stop.cancelled() => return None,
         };
         match asked {

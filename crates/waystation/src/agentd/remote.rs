@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use connector_api::toolkit::{ApiRequest, Destination, HttpClient, HttpError, HttpSettings};
-use edge::local::{Greeting, Relayed, Upstream};
+use edge::local::{Greeting, Marks, Relayed, Upstream};
 use protocol::{ErrorCode, limits};
 use serde_json::Value;
 use tokio::io::BufReader;
@@ -64,19 +64,29 @@ impl Remote {
         bearer: &str,
         operation: &str,
         body: Value,
+        marks: &Marks,
     ) -> Result<Relayed, HttpError> {
         let patience = Duration::from_millis(limits::WAIT_MS_MAX) + ANSWER_MARGIN;
-        let request = ApiRequest::post(&self.hub, &format!("v1/call/{operation}"))?
+        let mut request = ApiRequest::post(&self.hub, &format!("v1/call/{operation}"))?
             .bearer(bearer)
             .json(body)
             .timeout(patience);
+        for (name, value) in marks.headers() {
+            request = request.header(name, value);
+        }
         let answer = self.http.call(request).await?;
         Ok(Relayed { status: answer.status, body: answer.body })
     }
 }
 
 impl Upstream for Remote {
-    async fn call(&self, greeting: Greeting, operation: String, body: Bytes) -> Relayed {
+    async fn call(
+        &self,
+        greeting: Greeting,
+        operation: String,
+        body: Bytes,
+        marks: &Marks,
+    ) -> Relayed {
         let bearer = match self.bearer(&greeting) {
             Ok(bearer) => bearer,
             Err(reason) => {
@@ -94,7 +104,7 @@ impl Upstream for Remote {
             let hint = "send one JSON object";
             return Relayed::error(ErrorCode::ValidationError, "the input is no JSON", hint);
         };
-        match self.ask(&bearer, &operation, body).await {
+        match self.ask(&bearer, &operation, body, marks).await {
             Ok(answer) => answer,
             Err(error) => {
                 tracing::debug!(%error, operation, "the hub did not answer");

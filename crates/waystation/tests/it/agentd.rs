@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::program::{Client, Home, Ran, Up};
-use crate::{http, stand_in, stdio};
+use crate::{http, stand_in, stdio, trace};
 
 /// agentd of a home; it is killed when it is dropped.
 struct Agentd {
@@ -111,6 +111,39 @@ fn a_request_that_is_too_large_is_refused_on_the_machine_it_is_made_on() {
     assert_eq!((reply.status, &error["code"]), (413, &json!("PAYLOAD_TOO_LARGE")), "{error}");
     assert!(error["message"].as_str().unwrap().contains("1048576 bytes"), "{error}");
     assert_eq!(agentd.stop(), 0);
+}
+
+#[test]
+fn a_trace_reaches_the_hub_from_the_machine_it_begins_on() {
+    let machines =
+        Machines { hub: stand_in::home().with("LOG__FORMAT", "json"), ..Machines::new() };
+    let up = machines.hub.up();
+    let agentd = machines.agentd(&up);
+    let parent = format!("00-{}-00f067aa0ba902b7-01", trace::TRACE);
+    let token = machines.hub.token("tracer", "worker");
+    let ask = |parent: &str| {
+        let headers = [
+            ("Host", "localhost".to_owned()),
+            ("Waystation-Greeting", json!({ "operator": false, "token": token }).to_string()),
+            ("traceparent", parent.to_owned()),
+            ("X-Correlation-Id", "order-17/3".to_owned()),
+        ];
+        let request = http::text("POST", "/local/call/list_threads", &headers, b"{}");
+        http::send_local(&machines.there.data(), &request).unwrap()
+    };
+    let reply = ask(&parent);
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(reply.header("traceparent"), Some(parent.as_str()));
+    assert_eq!(reply.header("x-correlation-id"), Some("order-17/3"));
+    let garbage = ask("garbage");
+    assert_eq!((garbage.status, garbage.header("traceparent")), (200, None));
+    assert_eq!(agentd.stop(), 0);
+    assert_eq!(up.stop(), 0);
+    let lines = trace::traced(&machines.hub);
+    let fields = ["trace", "operation", "agent"];
+    let told: Vec<_> =
+        lines.iter().map(|line| json!(fields.map(|field| &line["fields"][field]))).collect();
+    assert_eq!(told, [json!([trace::TRACE, "list_threads", "tracer"])]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::http::{self, Reply};
 use crate::program::{Home, Up};
 
-const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+pub(crate) const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
 fn send(up: &Up, token: &str, target: &str, body: &Value, more: &[(&str, String)]) -> Reply {
     let mut headers =
@@ -17,7 +17,7 @@ fn send(up: &Up, token: &str, target: &str, body: &Value, more: &[(&str, String)
 }
 
 /// The lines of the log about traced calls.
-fn traced(home: &Home) -> Vec<Value> {
+pub(crate) fn traced(home: &Home) -> Vec<Value> {
     let log = home.log();
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     lines.filter(|line| !line["fields"]["trace"].is_null()).collect()

@@ -118,3 +118,28 @@ pub(crate) fn checkpoint(connection: &Connection) -> Result<u64> {
         .query_row([], |row| row.get::<_, i64>(2))?;
     Ok(u64::try_from(copied).unwrap_or(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often this thread asked the kernel to write.
+    fn writes() -> u64 {
+        let io = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+        io.lines().find_map(|line| line.strip_prefix("syscw: ")).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn a_commit_of_many_pages_is_few_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = open_writer(&folder.path().join("it.db")).unwrap();
+        connection.execute_batch("CREATE TABLE page (text TEXT NOT NULL); BEGIN").unwrap();
+        for _ in 0..100 {
+            connection.execute("INSERT INTO page VALUES (?1)", ["x".repeat(4_000)]).unwrap();
+        }
+        let before = writes();
+        connection.execute_batch("COMMIT").unwrap();
+        let asked = writes() - before;
+        assert!(asked <= 5, "{asked} writes for 100 pages");
+    }
+}

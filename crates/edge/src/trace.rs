@@ -6,8 +6,10 @@ use axum::response::Response;
 use hub::Trace;
 use protocol::limits;
 
-const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
-const CORRELATION_ID: HeaderName = HeaderName::from_static("x-correlation-id");
+const TRACE_PARENT_NAME: &str = "traceparent";
+const TRACE_PARENT: HeaderName = HeaderName::from_static(TRACE_PARENT_NAME);
+const CORRELATION_ID_NAME: &str = "x-correlation-id";
+const CORRELATION_ID: HeaderName = HeaderName::from_static(CORRELATION_ID_NAME);
 
 /// The trace that a request belongs to.
 pub(crate) fn of(headers: &HeaderMap) -> Option<Trace> {
@@ -33,7 +35,7 @@ impl Marks {
 
     /// The headers that say them to another hub.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let both = [("traceparent", &self.trace), ("x-correlation-id", &self.correlation)];
+        let both = [(TRACE_PARENT_NAME, &self.trace), (CORRELATION_ID_NAME, &self.correlation)];
         both.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?.to_str().ok()?)))
     }
 

@@ -12,7 +12,7 @@ pub use client::{Called, Client, ClientError};
 pub(crate) use listener::greeted;
 pub use listener::{Greeting, GreetingError, Sockets, identify, serve};
 pub use relay::{Relayed, Upstream, relay};
-
-pub use crate::trace::Marks;
 pub use routes::{Owner, OwnerInfo};
 pub(crate) use routes::{call, routes};
+
+pub use crate::trace::Marks;

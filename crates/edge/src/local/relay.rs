@@ -104,18 +104,27 @@ async fn call<U: Upstream>(
     Path(operation): Path<String>,
     request: Request,
 ) -> Response {
+    let marks = Marks::of(request.headers());
+    let mut response = respond(ask(&*upstream, operation, request, &marks).await);
+    marks.carry_back(&mut response);
+    response
+}
+
+async fn ask<U: Upstream>(
+    upstream: &U,
+    operation: String,
+    request: Request,
+    marks: &Marks,
+) -> Relayed {
     let Some(greeting) = greeting(request.headers()) else {
         let message = "this request does not say who asks";
         let hint = "use the waystation command";
-        return respond(Relayed::error(ErrorCode::Unauthorized, message, hint));
+        return Relayed::error(ErrorCode::Unauthorized, message, hint);
     };
-    let marks = Marks::of(request.headers());
-    let mut response = match fair::read(request.into_body(), limits::BODY_BYTES_MAX).await {
-        Ok(body) => respond(upstream.call(greeting, operation, body.into(), &marks).await),
-        Err(why) => respond(not_read(why)),
-    };
-    marks.carry_back(&mut response);
-    response
+    match fair::read(request.into_body(), limits::BODY_BYTES_MAX).await {
+        Ok(body) => upstream.call(greeting, operation, body.into(), marks).await,
+        Err(why) => not_read(why),
+    }
 }
 
 /// The answer to a body that was not read to its end.

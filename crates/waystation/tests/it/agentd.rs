@@ -135,6 +135,10 @@ fn a_trace_reaches_the_hub_from_the_machine_it_begins_on() {
     assert_eq!(reply.status, 200, "{}", reply.text());
     assert_eq!(reply.header("traceparent"), Some(parent.as_str()));
     assert_eq!(reply.header("x-correlation-id"), Some("order-17/3"));
+    let nobody = [("Host", "localhost".to_owned()), ("traceparent", parent.clone())];
+    let nobody = http::text("POST", "/local/call/list_threads", &nobody, b"{}");
+    let nobody = http::send_local(&machines.there.data(), &nobody).unwrap();
+    assert_eq!((nobody.status, nobody.header("traceparent")), (401, Some(parent.as_str())));
     let garbage = ask("garbage");
     assert_eq!((garbage.status, garbage.header("traceparent")), (200, None));
     assert_eq!(agentd.stop(), 0);

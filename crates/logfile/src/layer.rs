@@ -173,17 +173,16 @@ unsafe extern "C" fn write(
     length: c_int,
     at: i64,
 ) -> c_int {
-    // SAFETY: SQLite calls this with a log that was opened here, one thread at a time.
-    let pieces = unsafe { &mut (*file.cast::<Log>()).pieces };
     let Ok(bytes) = usize::try_from(length) else { return ffi::SQLITE_IOERR_WRITE };
-    if !pieces.fits(at, bytes) {
-        // SAFETY: as above; the reference to the pieces is not used any more when it returns.
+    // SAFETY: SQLite calls this with a log that was opened here, one thread at a time.
+    if !unsafe { &(*file.cast::<Log>()).pieces }.fits(at, bytes) {
+        // SAFETY: as above.
         let code = unsafe { write_out(file) };
         if code != ffi::SQLITE_OK {
             return code;
         }
     }
-    // SAFETY: as above; this is another reference, since the one before was lent out.
+    // SAFETY: as above; what was lent before is given back.
     let pieces = unsafe { &mut (*file.cast::<Log>()).pieces };
     if !pieces.fits(at, bytes) {
         // SAFETY: as above; nothing waits here, and the call is passed on as it came.

@@ -1,7 +1,7 @@
 //! Statements that a transaction on SQLite has used, kept at hand until it ends.
 //!
-//! Finding a statement by its text costs a tenth of running it, and functions that share a transaction
-//! run the same few again and again.
+//! SQLite's cache finds a statement by its whole text and gives it back after each use; functions that
+//! share a transaction run the same few again and again.
 
 use rusqlite::CachedStatement;
 

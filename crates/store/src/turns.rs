@@ -53,8 +53,9 @@ impl Turns {
             // Nobody asks again before the answer: this is somebody new.
             let Some(took) = asked.checked_duration_since(*answered) else { continue };
             (sum, count) = (sum.saturating_add(took), count.saturating_add(1));
-            *left -= 1;
-            if *left == 0 {
+            if *left > 1 {
+                *left -= 1;
+            } else {
                 self.away.pop_front();
             }
         }
@@ -71,9 +72,7 @@ impl Turns {
         self.away.push_back((now, batch));
         self.give_up(self.crowd / FORGETTING);
     }
-}
 
-impl Turns {
     /// Expects no more than so many, with those who wait already, and nobody who was answered long ago.
     fn give_up(&mut self, expected: usize) {
         let mut over =

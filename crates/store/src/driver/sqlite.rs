@@ -130,6 +130,14 @@ mod tests {
     }
 
     #[test]
+    fn the_writer_flushes_its_log_at_each_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = open_writer(&folder.path().join("it.db")).unwrap();
+        let full: i64 = connection.query_row("PRAGMA synchronous", [], |row| row.get(0)).unwrap();
+        assert_eq!(full, 2, "the layer of the log hides a commit from others until it is flushed");
+    }
+
+    #[test]
     fn a_commit_of_many_pages_is_few_writes() {
         let folder = tempfile::tempdir().unwrap();
         let connection = open_writer(&folder.path().join("it.db")).unwrap();

@@ -3,8 +3,8 @@
 use crate::tree::Tree;
 use crate::violation::Violation;
 
-/// Where SQL may stand: the store and its tests, the tests of throw-away databases and those that
-/// tamper with one, the programs we measure ourselves against, and this check.
+/// Where SQL may stand: the store and its tests, the tests of the log's layer, of throw-away databases
+/// and those that tamper with one, the programs we measure ourselves against, and this check.
 const HOMES: [&str; 9] = [
     "crates/store/",
     "crates/logfile/tests/",

@@ -5,12 +5,11 @@
 //! time, so that no commit waits behind all of them; then it does the same with what has come meanwhile,
 //! until so little is left that the writer can copy it and begin the log anew.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -42,9 +41,12 @@ const STEP_PAGES: usize = 128;
 const STEP: Duration = Duration::from_millis(1);
 /// Each pass goes twice as fast as the one before, so that they come to an end.
 const STEP_GROWTH: u32 = 2;
-/// Where the log has its frames: behind its own head, each with the number of its page in front.
-const LOG_HEAD_BYTES: u64 = 32;
-const FRAME_HEAD_BYTES: u64 = 24;
+/// Where the index of the log has the pages of its frames: as numbers of four bytes, so many in each
+/// block, the hashes behind them; in the first block its own head takes the place of some.
+const BLOCK_BYTES: u64 = 32_768;
+const BLOCK_PAGES: u64 = 4_096;
+const HEAD_PAGES: u64 = 34;
+const NUMBER_BYTES: u64 = 4;
 
 /// What the writer and the checkpointer tell each other of the log.
 #[derive(Default)]
@@ -133,10 +135,10 @@ impl Log {
 /// The thread that copies.
 pub(crate) struct Checkpointer {
     connection: Connection,
-    /// Closed when the store is: closing a handle on the file while others are open would take SQLite's
-    /// locks away, which belong to the process.
+    /// Both are closed when the store is: closing a handle on a file while others are open would take
+    /// SQLite's locks away, which belong to the process.
     file: File,
-    log_path: PathBuf,
+    index: File,
     log: Arc<Log>,
     fail: watch::Sender<bool>,
 }
@@ -156,13 +158,17 @@ enum Ended {
 impl Checkpointer {
     pub(crate) fn open(path: &Path, log: Arc<Log>, fail: watch::Sender<bool>) -> Result<Self> {
         let connection = sqlite::open_writer(path)?;
-        let file = File::open(path).map_err(|source| StoreError::File {
-            what: format!("cannot open {} to sync it", path.display()),
-            source,
-        })?;
-        let mut log_path = path.as_os_str().to_owned();
-        log_path.push("-wal");
-        Ok(Self { connection, file, log_path: log_path.into(), log, fail })
+        let open = |path: &Path, why| {
+            File::open(path).map_err(|source| StoreError::File {
+                what: format!("cannot open {} to {why}", path.display()),
+                source,
+            })
+        };
+        let file = open(path, "sync it")?;
+        let mut index = path.as_os_str().to_owned();
+        index.push("-shm");
+        let index = open(index.as_ref(), "learn what is to be copied")?;
+        Ok(Self { connection, file, index, log, fail })
     }
 
     /// Copies until no more is written, or the disk fails.
@@ -221,7 +227,7 @@ impl Checkpointer {
     /// This is a hint: whatever comes of it, the sync that follows makes them durable. It is also why
     /// frames that are overwritten meanwhile do no harm.
     fn write_back(&self, frames: Range<u64>, step: Duration) {
-        let Ok(pages) = pages_of(&self.log_path, frames) else { return };
+        let Ok(pages) = pages_of(&self.index, frames) else { return };
         for some in pages.chunks(STEP_PAGES) {
             for run in some.chunk_by(|page, next| page + 1 == *next) {
                 if begin_to_write(&self.file, run).is_err() {
@@ -251,17 +257,24 @@ fn begin_to_write(file: &File, pages: &[u64]) -> rustix::io::Result<()> {
     rustix::fs::fadvise(file, offset, NonZeroU64::new(bytes), Advice::DontNeed)
 }
 
-/// The pages that these frames of a log hold, in order, each once.
-fn pages_of(log: &Path, frames: Range<u64>) -> std::io::Result<Vec<u64>> {
-    let log = File::open(log)?;
-    let mut pages = BTreeSet::new();
-    for frame in frames {
-        let mut number = [0; 4];
-        log.read_exact_at(&mut number, LOG_HEAD_BYTES + frame * (FRAME_HEAD_BYTES + PAGE_BYTES))?;
+/// The pages that these frames of the log hold, in order, each once. They are read from the log's index,
+/// where the numbers of thousands stand together, and not from the log, where each stands by itself.
+fn pages_of(index: &File, frames: Range<u64>) -> std::io::Result<Vec<u64>> {
+    let mut pages = Vec::new();
+    let (mut next, end) = (frames.start + HEAD_PAGES, frames.end + HEAD_PAGES);
+    while next < end {
+        let (block, place) = (next / BLOCK_PAGES, next % BLOCK_PAGES);
+        let count = (end - next).min(BLOCK_PAGES - place);
+        let mut numbers = vec![0; usize::try_from(count * NUMBER_BYTES).unwrap_or(usize::MAX)];
+        index.read_exact_at(&mut numbers, block * BLOCK_BYTES + place * NUMBER_BYTES)?;
+        let (numbers, _) = numbers.as_chunks();
         // They count from 1.
-        pages.insert(u64::from(u32::from_be_bytes(number)).max(1));
+        pages.extend(numbers.iter().map(|number| u64::from(u32::from_ne_bytes(*number)).max(1)));
+        next += count;
     }
-    Ok(pages.into_iter().collect())
+    pages.sort_unstable();
+    pages.dedup();
+    Ok(pages)
 }
 
 /// Whether a checkpoint failed because the disk did; what it could not sync is never synced again.
@@ -362,13 +375,49 @@ mod tests {
         connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
     }
 
+    /// The pages of frames as they stand in the log itself.
+    fn pages_in_log(path: &Path, frames: Range<u64>) -> Vec<u64> {
+        const HEAD_BYTES: u64 = 32;
+        const FRAME_BYTES: u64 = 24 + PAGE_BYTES;
+        let log = File::open(path).unwrap();
+        let mut pages = std::collections::BTreeSet::new();
+        for frame in frames {
+            let mut number = [0; 4];
+            log.read_exact_at(&mut number, HEAD_BYTES + frame * FRAME_BYTES).unwrap();
+            pages.insert(u64::from(u32::from_be_bytes(number)));
+        }
+        pages.into_iter().collect()
+    }
+
+    #[test]
+    fn the_index_of_the_log_names_the_pages_of_its_frames() {
+        let folder = tempfile::tempdir().unwrap();
+        let (writer, log, checkpointer) = database(folder.path());
+        while log.state().pages < 3 * BLOCK_PAGES {
+            writer.execute_batch(FILL).unwrap();
+        }
+        let (end, first) = (log.state().pages, BLOCK_PAGES - HEAD_PAGES);
+        let second = first + BLOCK_PAGES;
+        for frames in
+            [0..1, 0..end, first - 1..first, first..first + 1, 7..second, second - 3..second + 3]
+        {
+            let in_log = pages_in_log(&folder.path().join("test.db-wal"), frames.clone());
+            assert_eq!(
+                pages_of(&checkpointer.index, frames.clone()).unwrap(),
+                in_log,
+                "{frames:?}"
+            );
+        }
+        assert_eq!(pages_of(&checkpointer.index, 5..5).unwrap(), Vec::<u64>::new());
+    }
+
     #[test]
     fn whatever_the_log_holds_is_in_the_file_after_a_checkpoint() {
         let folder = tempfile::tempdir().unwrap();
         let (writer, log, checkpointer) = database(folder.path());
         for rows in [3_000, 6_000] {
             writer.execute_batch(FILL).unwrap();
-            let pages = pages_of(&checkpointer.log_path, 0..log.state().pages).unwrap();
+            let pages = pages_of(&checkpointer.index, 0..log.state().pages).unwrap();
             let size: i64 = writer.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
             let size = u64::try_from(size).unwrap();
             assert!(pages.is_sorted_by(|a, b| a < b) && pages.last() == Some(&size), "{pages:?}");

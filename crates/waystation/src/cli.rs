@@ -71,18 +71,8 @@ pub(crate) enum Command {
         input: String,
     },
     /// List threads, the most recently active first.
-    Threads {
-        /// Only threads that stand so.
-        #[arg(long)]
-        status: Option<String>,
-        /// Only threads with unread messages.
-        #[arg(long)]
-        unread: bool,
-        /// How many.
-        #[arg(long)]
-        limit: Option<u32>,
-    },
-    /// Open, show, move or summarise a thread.
+    Threads(ThreadsArgs),
+    /// Open, list, show, move or summarise threads.
     #[command(subcommand)]
     Thread(ThreadCommand),
     /// Post a message to a thread.
@@ -313,6 +303,19 @@ pub(crate) struct ChatArgs {
     pub(crate) offline: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ThreadsArgs {
+    /// Only threads that stand so.
+    #[arg(long)]
+    pub(crate) status: Option<String>,
+    /// Only threads with unread messages.
+    #[arg(long)]
+    pub(crate) unread: bool,
+    /// How many.
+    #[arg(long)]
+    pub(crate) limit: Option<u32>,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ThreadCommand {
     /// Open a thread.
@@ -329,6 +332,8 @@ pub(crate) enum ThreadCommand {
         #[arg(long)]
         key: Option<String>,
     },
+    /// List threads, as `waystation threads` does.
+    List(ThreadsArgs),
     /// Show a thread.
     Show {
         /// The thread.

@@ -36,7 +36,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::cli::{Cli, Command, DocsArgs, Global, ThreadCommand};
+use crate::cli::{Cli, Command, DocsArgs, Global, ThreadCommand, ThreadsArgs};
 use crate::paths::Place;
 
 /// Runs the command that was asked for.
@@ -119,10 +119,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
 /// The operation behind a friendly command.
 fn friendly(command: Command) -> Result<(&'static str, Value)> {
     Ok(match command {
-        Command::Threads { status, unread, limit } => (
-            "list_threads",
-            compact(json!({ "status": status, "unread_only": unread, "limit": limit })),
-        ),
+        Command::Threads(args) => threads(args),
         Command::Thread(command) => thread(command),
         Command::Post { thread, body, reply_to, event, metadata, key } => {
             let body = if body == "-" { read_stdin()? } else { body };
@@ -167,6 +164,10 @@ fn friendly(command: Command) -> Result<(&'static str, Value)> {
     })
 }
 
+fn threads(ThreadsArgs { status, unread, limit }: ThreadsArgs) -> (&'static str, Value) {
+    ("list_threads", compact(json!({ "status": status, "unread_only": unread, "limit": limit })))
+}
+
 fn thread(command: ThreadCommand) -> (&'static str, Value) {
     match command {
         ThreadCommand::New { title, participants, thread_type, key } => (
@@ -176,6 +177,7 @@ fn thread(command: ThreadCommand) -> (&'static str, Value) {
                 "idempotency_key": key,
             })),
         ),
+        ThreadCommand::List(args) => threads(args),
         ThreadCommand::Show { thread } => ("get_thread", json!({ "thread_id": thread })),
         ThreadCommand::Status { thread, status, reason } => (
             "update_thread_status",

@@ -46,8 +46,10 @@ fn a_thread_lives_from_the_command_line() {
     home.ok(&["thread", "remove", thread, "third"]);
     assert!(home.ok(&["thread", "summary", thread]).contains("finding"));
     home.ok(&["thread", "status", thread, "resolved", "--reason", "enough"]);
-    let listed = home.ok(&["threads", "--status", "resolved", "--limit", "5"]);
-    assert!(listed.contains(thread) && listed.contains("resolved"), "{listed}");
+    for list in [["threads"].as_slice(), &["thread", "list"]] {
+        let listed = home.ok(&[list, &["--status", "resolved", "--limit", "5"]].concat());
+        assert!(listed.contains(thread) && listed.contains("resolved"), "{listed}");
+    }
     assert_eq!(home.ok(&["threads", "--status", "blocked"]).trim(), "no threads");
     assert_eq!(home.ok(&["sessions", "--online"]).trim(), "no sessions");
     let called = home.run(&["call", "get_thread", &json!({ "thread_id": thread }).to_string()]);

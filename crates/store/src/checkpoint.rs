@@ -265,7 +265,8 @@ fn pages_of(index: &File, frames: Range<u64>) -> std::io::Result<Vec<u64>> {
     while next < end {
         let (block, place) = (next / BLOCK_PAGES, next % BLOCK_PAGES);
         let count = (end - next).min(BLOCK_PAGES - place);
-        let mut numbers = vec![0; usize::try_from(count * NUMBER_BYTES).unwrap_or(usize::MAX)];
+        let bytes = usize::try_from(count * NUMBER_BYTES).map_err(std::io::Error::other)?;
+        let mut numbers = vec![0; bytes];
         index.read_exact_at(&mut numbers, block * BLOCK_BYTES + place * NUMBER_BYTES)?;
         let (numbers, _) = numbers.as_chunks();
         // They count from 1.

@@ -135,12 +135,36 @@ impl Log {
 /// The thread that copies.
 pub(crate) struct Checkpointer {
     connection: Connection,
-    /// Both are closed when the store is: closing a handle on a file while others are open would take
-    /// SQLite's locks away, which belong to the process.
-    file: File,
-    index: File,
     log: Arc<Log>,
     fail: watch::Sender<bool>,
+    files: Arc<Files>,
+}
+
+/// Our own handles on files that SQLite has open too.
+///
+/// SQLite's locks belong to the process, and closing any handle on a file takes all of them away. So
+/// everybody with a connection holds these until it is closed.
+pub(crate) struct Files {
+    database: File,
+    /// The index of its log.
+    index: File,
+}
+
+impl Files {
+    /// Opens the files of a database that is open.
+    pub(crate) fn open(path: &Path) -> Result<Arc<Self>> {
+        let open = |path: &Path, why| {
+            File::open(path).map_err(|source| StoreError::File {
+                what: format!("cannot open {} to {why}", path.display()),
+                source,
+            })
+        };
+        let database = open(path, "sync it")?;
+        let mut index = path.as_os_str().to_owned();
+        index.push("-shm");
+        let index = open(index.as_ref(), "learn what is to be copied")?;
+        Ok(Arc::new(Self { database, index }))
+    }
 }
 
 /// A disk that failed; the hub must stop.
@@ -156,19 +180,13 @@ enum Ended {
 }
 
 impl Checkpointer {
-    pub(crate) fn open(path: &Path, log: Arc<Log>, fail: watch::Sender<bool>) -> Result<Self> {
-        let connection = sqlite::open_writer(path)?;
-        let open = |path: &Path, why| {
-            File::open(path).map_err(|source| StoreError::File {
-                what: format!("cannot open {} to {why}", path.display()),
-                source,
-            })
-        };
-        let file = open(path, "sync it")?;
-        let mut index = path.as_os_str().to_owned();
-        index.push("-shm");
-        let index = open(index.as_ref(), "learn what is to be copied")?;
-        Ok(Self { connection, file, index, log, fail })
+    pub(crate) fn open(
+        path: &Path,
+        log: Arc<Log>,
+        fail: watch::Sender<bool>,
+        files: Arc<Files>,
+    ) -> Result<Self> {
+        Ok(Self { connection: sqlite::open_writer(path)?, log, fail, files })
     }
 
     /// Copies until no more is written, or the disk fails.
@@ -202,7 +220,7 @@ impl Checkpointer {
             let is_blocked = copied <= state.copied;
             self.write_back(state.copied..copied, step);
             // SQLite itself syncs only once all of the log is copied, and that last step is the writer's.
-            if let Err(error) = self.file.sync_data() {
+            if let Err(error) = self.files.database.sync_data() {
                 tracing::error!(%error, "a checkpoint could not be made durable; the hub must stop");
                 self.fail.send_replace(true);
                 return Err(DiskFailed);
@@ -227,10 +245,10 @@ impl Checkpointer {
     /// This is a hint: whatever comes of it, the sync that follows makes them durable. It is also why
     /// frames that are overwritten meanwhile do no harm.
     fn write_back(&self, frames: Range<u64>, step: Duration) {
-        let Ok(pages) = pages_of(&self.index, frames) else { return };
+        let Ok(pages) = pages_of(&self.files.index, frames) else { return };
         for some in pages.chunks(STEP_PAGES) {
             for run in some.chunk_by(|page, next| page + 1 == *next) {
-                if begin_to_write(&self.file, run).is_err() {
+                if begin_to_write(&self.files.database, run).is_err() {
                     return;
                 }
             }
@@ -362,9 +380,10 @@ mod tests {
             Ok(())
         };
         writer.wal_hook(Some(hook)).unwrap();
-        let (fail, _) = watch::channel(false);
-        let checkpointer = Checkpointer::open(&path, Arc::clone(&log), fail).unwrap();
         writer.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)").unwrap();
+        let (fail, _) = watch::channel(false);
+        let files = Files::open(&path).unwrap();
+        let checkpointer = Checkpointer::open(&path, Arc::clone(&log), fail, files).unwrap();
         (writer, log, checkpointer)
     }
 
@@ -404,12 +423,12 @@ mod tests {
         {
             let in_log = pages_in_log(&folder.path().join("test.db-wal"), frames.clone());
             assert_eq!(
-                pages_of(&checkpointer.index, frames.clone()).unwrap(),
+                pages_of(&checkpointer.files.index, frames.clone()).unwrap(),
                 in_log,
                 "{frames:?}"
             );
         }
-        assert_eq!(pages_of(&checkpointer.index, 5..5).unwrap(), Vec::<u64>::new());
+        assert_eq!(pages_of(&checkpointer.files.index, 5..5).unwrap(), Vec::<u64>::new());
     }
 
     #[test]
@@ -418,7 +437,7 @@ mod tests {
         let (writer, log, checkpointer) = database(folder.path());
         for rows in [3_000, 6_000] {
             writer.execute_batch(FILL).unwrap();
-            let pages = pages_of(&checkpointer.index, 0..log.state().pages).unwrap();
+            let pages = pages_of(&checkpointer.files.index, 0..log.state().pages).unwrap();
             let size: i64 = writer.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
             let size = u64::try_from(size).unwrap();
             assert!(pages.is_sorted_by(|a, b| a < b) && pages.last() == Some(&size), "{pages:?}");
@@ -433,6 +452,22 @@ mod tests {
             log.was_finished(sqlite::checkpoint(&writer).unwrap());
             assert_eq!(log.state().pages, 0);
         }
+    }
+
+    #[test]
+    fn the_locks_stay_for_as_long_as_anybody_holds_the_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let (writer, _, checkpointer) = database(folder.path());
+        let index = folder.path().join("test.db-shm").metadata().unwrap();
+        let inode = format!(":{} ", std::os::unix::fs::MetadataExt::ino(&index));
+        let is_locked = || std::fs::read_to_string("/proc/locks").unwrap().contains(&inode);
+        let files = Arc::clone(&checkpointer.files);
+        writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+        drop(checkpointer);
+        assert!(is_locked());
+        // What would come of closing them while the writer still works.
+        drop(files);
+        assert!(!is_locked());
     }
 
     #[test]

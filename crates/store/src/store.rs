@@ -6,13 +6,15 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 use protocol::limits;
+use rusqlite::Connection;
 use tokio::sync::{mpsc, watch};
 
+use crate::checkpoint::Files;
 use crate::driver::postgres::{self as pg, Mode, PgConnection, Target};
 use crate::driver::sqlite;
 use crate::engine::Engine;
 use crate::error::{Result, StoreError};
-use crate::job;
+use crate::job::{self, Job};
 use crate::pool::{self, Queue};
 use crate::tx::{self, Tx};
 use crate::versions::Versions;
@@ -64,6 +66,19 @@ struct Place {
     versions: Option<Arc<Versions>>,
 }
 
+/// A connection of the hub's that only reads.
+struct Reader {
+    connection: Connection,
+    /// Behind the connection: it is closed first.
+    _files: Arc<Files>,
+}
+
+impl Reader {
+    fn run(&self, jobs: &mut Vec<Box<dyn Job>>) {
+        sqlite::run_reads(&self.connection, jobs);
+    }
+}
+
 #[derive(Clone)]
 struct Queues {
     write: Queue,
@@ -83,14 +98,16 @@ impl Store {
         let path = folder.join(DATABASE_FILE);
         let connection = sqlite::open_writer(&path)?;
         migrate::sqlite(&connection)?;
+        let files = Files::open(&path)?;
         let mut workers = Vec::new();
         for _ in 0..readers.max(1) {
             let connection = sqlite::open_reader(&path)?;
-            workers.push(move |jobs: &mut Vec<_>| sqlite::run_reads(&connection, jobs));
+            let reader = Reader { connection, _files: Arc::clone(&files) };
+            workers.push(move |jobs: &mut Vec<_>| reader.run(jobs));
         }
         let (read, mut threads) = pool::start("store-reader", workers, limits::READ_QUEUE_MAX)?;
         let versions = Arc::new(Versions::default());
-        let writer = writer::start(&path, connection, Arc::clone(&versions))?;
+        let writer = writer::start(&path, connection, Arc::clone(&versions), &files)?;
         threads.extend(writer.threads);
         // The log has its name by now. SQLite syncs the folder too, but passes over its failure.
         backup::make_durable(folder)?;

@@ -13,7 +13,7 @@ use protocol::limits;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, watch};
 
-use crate::checkpoint::{self, Checkpointer, Log};
+use crate::checkpoint::{self, Checkpointer, Files, Log};
 use crate::driver::sqlite;
 use crate::error::{Result, StoreError};
 use crate::job::{self, Job};
@@ -42,6 +42,7 @@ pub(crate) fn start(
     path: &Path,
     mut connection: Connection,
     versions: Arc<Versions>,
+    files: &Arc<Files>,
 ) -> Result<Writer> {
     let log = Arc::new(Log::default());
     let (queue, receiver) = mpsc::channel(limits::WRITE_QUEUE_MAX);
@@ -65,9 +66,10 @@ pub(crate) fn start(
         folder,
         disk_low: false,
         commits: 0,
+        _files: Arc::clone(files),
     };
     let writer = spawn("store-writer", move || state.run())?;
-    let checkpointer = Checkpointer::open(path, log, fail)?;
+    let checkpointer = Checkpointer::open(path, log, fail, Arc::clone(files))?;
     let checkpointer = spawn("store-checkpoint", move || checkpointer.run())?;
     Ok(Writer { queue, threads: vec![writer, checkpointer], failed })
 }
@@ -92,6 +94,8 @@ struct State {
     folder: PathBuf,
     disk_low: bool,
     commits: u32,
+    /// Behind the connection: it is closed first.
+    _files: Arc<Files>,
 }
 
 impl State {

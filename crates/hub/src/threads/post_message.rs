@@ -29,8 +29,7 @@ pub struct PostMessage {
     #[schemars(length(min = 1, max = limits::MESSAGE_BODY_BYTES_MAX))]
     body: String,
     /// `chat` (the default) or `event`.
-    #[schemars(with = "Option<PostedKind>")]
-    kind: Option<MessageKind>,
+    kind: Option<PostedKind>,
     /// Structured facts. An event needs `event_type`: `finding_reported`, `fix_pushed`,
     /// `re_review_requested`, `finding_verified`, `finding_rejected`, `thread_escalated`,
     /// `thread_resolved`, or a name of your own.
@@ -50,14 +49,23 @@ pub struct PostMessage {
 }
 
 /// What a caller may post; the hub's own messages are not among it.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "snake_case")]
-#[expect(dead_code, reason = "it only describes")]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 enum PostedKind {
     /// Talk.
+    #[default]
     Chat,
     /// A typed event; `metadata.event_type` names it.
     Event,
+}
+
+impl From<PostedKind> for MessageKind {
+    fn from(kind: PostedKind) -> Self {
+        match kind {
+            PostedKind::Chat => Self::Chat,
+            PostedKind::Event => Self::Event,
+        }
+    }
 }
 
 /// The message as it was taken.
@@ -134,7 +142,7 @@ impl PostMessage {
         if let (Some(value), Some(text)) = (&self.metadata, &metadata) {
             value.check(text).field("metadata")?;
         }
-        let kind = self.kind.unwrap_or(MessageKind::Chat);
+        let kind = self.kind.unwrap_or_default();
         let moves_to = check_kind(kind, self.metadata.as_ref())?;
         let moves_to = moves_to.map(|to| (to, reason_in(&self.body)));
         let in_reply_to = self
@@ -150,7 +158,7 @@ impl PostMessage {
             thread_id: rules::thread_id(&self.thread_id)?,
             caller: call.shared_caller(),
             at: call.now(),
-            kind,
+            kind: kind.into(),
             body: self.body,
             metadata,
             moves_to,
@@ -161,15 +169,10 @@ impl PostMessage {
 }
 
 /// An event needs a type; two of the types move the thread.
-fn check_kind(kind: MessageKind, metadata: Option<&Metadata>) -> Result<Option<ThreadStatus>> {
+fn check_kind(kind: PostedKind, metadata: Option<&Metadata>) -> Result<Option<ThreadStatus>> {
     match kind {
-        MessageKind::Chat => Ok(None),
-        MessageKind::System => Err(Error::invalid_hint(
-            "kind",
-            "may not be system",
-            "system messages are the hub's own; post chat or event",
-        )),
-        MessageKind::Event => {
+        PostedKind::Chat => Ok(None),
+        PostedKind::Event => {
             let Some(name) = metadata.and_then(|metadata| metadata.text("event_type")) else {
                 return Err(Error::invalid_hint(
                     "metadata.event_type",

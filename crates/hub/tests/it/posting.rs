@@ -159,6 +159,11 @@ async fn a_message_is_refused_when_a_field_is_wrong(on: On) {
         ("bodi", with("bodi", json!("x"))),
     ];
     assert_invalid(&hub, &author, "post_message", &cases).await;
+    for kind in ["system", "shout"] {
+        let refused = refusal(&hub, &author, "post_message", with("kind", json!(kind))).await;
+        let expected = format!("kind: unknown variant `{kind}`, expected `chat` or `event`");
+        assert_eq!(refused.message, expected, "only what may be posted is named");
+    }
     assert!(messages(&hub, &thread).await.is_empty(), "nothing of that was kept");
     hub.stop().await;
 }

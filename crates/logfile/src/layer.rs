@@ -155,7 +155,8 @@ macro_rules! theirs {
     }};
 }
 
-/// Writes what waits. It is gone from here also when that fails: SQLite is told, and rolls back.
+/// Writes what waits. It is gone from here also when that fails: SQLite is told, and nothing is written
+/// behind it before it has come again.
 unsafe fn write_out(file: *mut ffi::sqlite3_file) -> c_int {
     // SAFETY: the caller's `file` is the head of a `Log`, which one thread uses at a time.
     let pieces = unsafe { &mut (*file.cast::<Log>()).pieces };
@@ -163,7 +164,11 @@ unsafe fn write_out(file: *mut ffi::sqlite3_file) -> c_int {
     let Ok(length) = c_int::try_from(bytes.len()) else { return ffi::SQLITE_IOERR_WRITE };
     // SAFETY: the caller's log is open, and `bytes` has as many bytes as are written.
     let code = unsafe { theirs!(file, xWrite, bytes.as_ptr().cast(), length, at) };
-    pieces.clear();
+    if code == ffi::SQLITE_OK {
+        pieces.clear();
+    } else {
+        pieces.lose(code);
+    }
     code
 }
 
@@ -184,9 +189,16 @@ unsafe extern "C" fn write(
     }
     // SAFETY: as above; what was lent before is given back.
     let pieces = unsafe { &mut (*file.cast::<Log>()).pieces };
+    if let Some(why) = pieces.forbids_write(at) {
+        return why;
+    }
     if !pieces.fits(at, bytes) {
         // SAFETY: as above; nothing waits here, and the call is passed on as it came.
-        return unsafe { theirs!(file, xWrite, data, length, at) };
+        let code = unsafe { theirs!(file, xWrite, data, length, at) };
+        if code == ffi::SQLITE_OK {
+            pieces.wrote(at, bytes);
+        }
+        return code;
     }
     // SAFETY: SQLite gives so many bytes to write.
     pieces.add(at, unsafe { slice::from_raw_parts(data.cast::<u8>(), bytes) });
@@ -204,13 +216,30 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     }
 }
 
+/// What waits is read from here: a read that had to write first could fail as a write does, and SQLite
+/// does not expect that of a read.
 unsafe extern "C" fn read(
     file: *mut ffi::sqlite3_file,
     into: *mut c_void,
     length: c_int,
     at: i64,
 ) -> c_int {
-    pass_on!(file, xRead, into, length, at)
+    let Ok(bytes) = usize::try_from(length) else { return ffi::SQLITE_IOERR_READ };
+    // SAFETY: SQLite calls this with a log that was opened here, one thread at a time.
+    let pieces = unsafe { &(*file.cast::<Log>()).pieces };
+    if let Some(why) = pieces.forbids_read(at, bytes) {
+        return why;
+    }
+    if let Some(waiting) = pieces.waiting(at, bytes) {
+        // SAFETY: SQLite gives room for so many bytes, and it is none of ours.
+        unsafe { ptr::copy_nonoverlapping(waiting.as_ptr(), into.cast::<u8>(), bytes) };
+        return ffi::SQLITE_OK;
+    }
+    if pieces.holds_some(at, bytes) {
+        return pass_on!(file, xRead, into, length, at);
+    }
+    // SAFETY: as above; nothing of it waits here, and the call is passed on as it came.
+    unsafe { theirs!(file, xRead, into, length, at) }
 }
 
 unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: i64) -> c_int {

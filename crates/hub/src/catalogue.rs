@@ -9,7 +9,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use protocol::{Caller, ErrorCode, Scope, Scopes, limits, validate};
 use schemars::generate::Contract;
-use serde_json::value::RawValue;
+use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
@@ -49,6 +49,7 @@ pub struct Entry {
     pub quota: Quota,
     /// Whether it is over before anyone could hear of its progress or take it back.
     pub is_brief: bool,
+    goes_on: bool,
     /// The set of MCP tools it belongs to.
     pub toolset: &'static str,
     describe: fn() -> Description,
@@ -108,6 +109,7 @@ impl Entry {
             effect: O::EFFECT,
             quota: O::QUOTA,
             is_brief: O::IS_BRIEF,
+            goes_on: O::GOES_ON,
             toolset: O::TOOLSET,
             describe: Description::of::<O>,
             description: OnceLock::new(),
@@ -254,7 +256,7 @@ async fn admitted(
     let hub = Arc::clone(&call.hub);
     let cancelled = call.cancelled.clone();
     let waiter = entry.waits().then(|| call.shared_caller());
-    let must_end = entry.is_brief && entry.effect != Effect::Read;
+    let must_end = entry.goes_on && entry.effect != Effect::Read;
     let (about, work) = (entry.run)(call, text);
     *asked = about;
     let work = async {
@@ -352,51 +354,55 @@ fn refusal<O: Operation>(text: &[u8], error: &serde_json::Error) -> Error {
     match serde_path_to_error::deserialize::<_, O>(value) {
         Err(error) => explain(O::NAME, &error.path().to_string(), error.inner()),
         // What stands there twice is gone from the value.
-        Ok(_) => explain(O::NAME, &field_at(text, error).unwrap_or_default(), error),
+        Ok(_) => {
+            let mut text = serde_json::Deserializer::from_slice(text);
+            let again = serde_path_to_error::deserialize::<_, O>(&mut text);
+            let path = again.map_or_else(|error| error.path().to_string(), |_| ".".to_owned());
+            explain(O::NAME, &path, error)
+        }
     }
 }
 
-/// The field in which the plain parser stopped.
-fn field_at(text: &[u8], error: &serde_json::Error) -> Option<String> {
-    let fields: HashMap<String, &RawValue> = serde_json::from_slice(text).ok()?;
-    let lines = text.split_inclusive(|byte| *byte == b'\n').take(error.line().checked_sub(1)?);
-    let stopped = lines.map(<[u8]>::len).sum::<usize>() + error.column();
-    let start = |value: &RawValue| value.get().as_ptr().addr().checked_sub(text.as_ptr().addr());
-    let begun = fields.into_iter().filter(|(_, value)| start(value) < Some(stopped));
-    begun.max_by_key(|(_, value)| start(value)).map(|(name, _)| printable(&name))
-}
-
-/// Says which field is wrong, in our words, from the parser's.
+/// Says which field is wrong, in our words, from the parser's. The path leads to that field, or to the
+/// object in which it is missing or doubled.
 fn explain(operation: &str, path: &str, error: &serde_json::Error) -> Error {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
-    if let Some(name) = text.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'))
-    {
-        return Error::Invalid {
-            field: name.to_owned(),
-            message: format!("{name} is missing"),
-            hint: None,
-        };
+    let path = if path == "." { String::new() } else { printable(path) };
+    let quoted = |what: &str| text.strip_prefix(what).and_then(|rest| rest.strip_suffix('`'));
+    if let Some(name) = quoted("missing field `") {
+        return Error::invalid(within(&path, name), "is missing");
     }
     if let Some(rest) = text.strip_prefix("unknown field `") {
         let name = rest.split('`').next().unwrap_or_default();
         let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
-        let hint = match validate::nearest(name, known.iter().copied()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("{operation} takes: {}", known.join(", ")),
-        };
+        let nearest = validate::nearest(name, known.iter().copied());
         let name = printable(name);
-        let message = format!("{name} is not a field of {operation}");
-        return Error::Invalid { field: name, message, hint: Some(hint) };
+        let holder = holder(&path, &name);
+        let field = within(holder, &name);
+        let holder = if holder.is_empty() { operation } else { holder };
+        let hint = match nearest {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("{holder} takes: {}", known.join(", ")),
+        };
+        let message = format!("{name} is not a field of {holder}");
+        return Error::Invalid { field, message, hint: Some(hint) };
     }
-    if let Some(name) =
-        text.strip_prefix("duplicate field `").and_then(|rest| rest.strip_suffix('`'))
-    {
-        return Error::invalid(name, "stands there twice");
+    if let Some(name) = quoted("duplicate field `") {
+        return Error::invalid(within(holder(&path, name), name), "stands there twice");
     }
-    let field = if path == "." { String::new() } else { path.to_owned() };
-    let subject = if field.is_empty() { "the input" } else { &field };
-    Error::Invalid { message: format!("{subject}: {}", printable(text)), field, hint: None }
+    let subject = if path.is_empty() { "the input" } else { &path };
+    Error::Invalid { message: format!("{subject}: {}", printable(text)), field: path, hint: None }
+}
+
+/// The object in which a field stands, from a path to it or to that object.
+fn holder<'a>(path: &'a str, name: &str) -> &'a str {
+    path.strip_suffix(name).map_or(path, |before| before.trim_end_matches('.'))
+}
+
+/// The path to a field of an object.
+fn within(holder: &str, name: &str) -> String {
+    if holder.is_empty() { name.to_owned() } else { format!("{holder}.{name}") }
 }
 
 fn malformed(text: &str) -> Error {
@@ -418,9 +424,17 @@ fn schema<T: schemars::JsonSchema>(contract: Contract) -> Map<String, Value> {
         settings.contract = contract;
         settings.inline_subschemas = true;
         settings.meta_schema = None;
+        settings.transforms.push(Box::new(RecursiveTransform(drop_empty_default)));
     });
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let Value::Object(mut map) = schema.to_value() else { return Map::new() };
     map.remove("title");
     map
+}
+
+/// That nothing is taken where nothing is given need not be said.
+fn drop_empty_default(schema: &mut schemars::Schema) {
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
 }

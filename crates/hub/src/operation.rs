@@ -31,6 +31,9 @@ pub trait Operation: DeserializeOwned + JsonSchema + Send + 'static {
     /// Whether it asks nobody but the store: it is over before anyone could hear of its progress or
     /// take it back.
     const IS_BRIEF: bool = false;
+    /// Whether it goes on to its end when its caller hangs up, once it has begun: what it changes is of no
+    /// use, or does harm, before it is told of.
+    const GOES_ON: bool = Self::IS_BRIEF;
     /// The set of MCP tools it belongs to.
     const TOOLSET: &'static str = "threads";
     /// What it answers.

@@ -18,6 +18,15 @@ where
     from.deserialize_map(Object(PhantomData))
 }
 
+/// The same where there may be none.
+pub fn optional<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Ok(Option::<Item<T>>::deserialize(from)?.map(|Item(item)| item))
+}
+
 /// Reads a list of objects.
 pub fn objects<'de, D, T>(from: D) -> Result<Vec<T>, D::Error>
 where
@@ -66,13 +75,26 @@ mod tests {
         one: Inner,
         #[serde(default, deserialize_with = "objects")]
         all: Vec<Inner>,
+        #[serde(default, deserialize_with = "optional")]
+        may_be: Option<Inner>,
     }
 
     #[test]
     fn a_list_is_no_object() {
         let good: Outer = serde_json::from_str(r#"{"one":{"name":"a"},"all":[{}]}"#).unwrap();
         assert_eq!((good.one.name.as_deref(), good.all.len()), (Some("a"), 1));
-        for bad in [r#"{"one":[]}"#, r#"{"one":{},"all":[[null]]}"#, r#"{"one":"a"}"#] {
+        assert_eq!(good.may_be, None);
+        for (may_be, expected) in [("null", None), ("{}", Some(Inner::default()))] {
+            let good: Outer =
+                serde_json::from_str(&format!(r#"{{"one":{{}},"may_be":{may_be}}}"#)).unwrap();
+            assert_eq!(good.may_be, expected);
+        }
+        for bad in [
+            r#"{"one":[]}"#,
+            r#"{"one":{},"all":[[null]]}"#,
+            r#"{"one":"a"}"#,
+            r#"{"one":{},"may_be":[]}"#,
+        ] {
             let error = serde_json::from_str::<Outer>(bad).unwrap_err();
             assert!(error.to_string().contains("expected an object"), "{error}");
         }

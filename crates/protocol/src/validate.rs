@@ -128,9 +128,13 @@ fn after_string(mut text: &[u8]) -> &[u8] {
     &[]
 }
 
-/// The known name nearest to a mistyped one, if any is near enough to suggest.
+/// The known name nearest to a mistyped one, if any is near enough to suggest. A text much longer than
+/// a name is no mistyped one, and comparing it would take long.
 pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let letters = text.chars().count();
+    let letters = text.chars().take(limits::MISTYPED_CHARS_MAX + 1).count();
+    if letters > limits::MISTYPED_CHARS_MAX {
+        return None;
+    }
     let part = |name: &str| letters >= 3 && (name.contains(text) || text.contains(name));
     known
         .into_iter()

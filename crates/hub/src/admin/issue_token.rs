@@ -31,6 +31,7 @@ pub struct IssueToken {
     scopes: Option<Vec<String>>,
     /// The chats it gives: `{"allow": ["telegram/*"], "deny": []}`. An operator's token gives all, any
     /// other none, unless you say otherwise. Names of chats are turned into ids.
+    #[serde(default, deserialize_with = "protocol::object::optional")]
     chats: Option<ChatLists>,
     /// The sets of tools that it shows over MCP: `threads`, `chats`, `wakes`, `relay`, or `all`; the first
     /// two unless you say otherwise. What may be called depends on its scopes alone.

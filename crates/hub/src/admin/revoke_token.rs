@@ -39,6 +39,7 @@ impl Operation for RevokeToken {
     const ROUTE: Route = Route::delete("/v1/tokens/{jti}");
     const SCOPE: Scope = Scope::Admin;
     const EFFECT: Effect = Effect::Destroy;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = "admin";
     type Output = RevokeTokenOutput;
 

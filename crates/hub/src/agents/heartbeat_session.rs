@@ -55,6 +55,7 @@ pub struct HeartbeatSession {
     boot_id: Option<String>,
     /// What your human does.
     #[schemars(extend("x-unlisted" = true))]
+    #[serde(default, deserialize_with = "protocol::object::optional")]
     human_input: Option<HumanInput>,
     /// The file of what is said.
     #[schemars(length(min = 1, max = limits::PATH_CHARS_MAX))]

@@ -24,6 +24,7 @@ pub struct ListChats {
     /// The source's id, from `list_sources`.
     source: String,
     /// Only chats that fit.
+    #[serde(default, deserialize_with = "protocol::object::optional")]
     filter: Option<ChatFilter>,
     /// How many, default 50, at most 200.
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]

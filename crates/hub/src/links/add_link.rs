@@ -85,6 +85,7 @@ impl Operation for AddLink {
     const ROUTE: Route = Route::post("/v1/links");
     const SCOPE: Scope = Scope::Admin;
     const EFFECT: Effect = Effect::Set;
+    const GOES_ON: bool = true;
     const TOOLSET: &'static str = "admin";
     type Output = AddLinkOutput;
 

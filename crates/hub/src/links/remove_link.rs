@@ -42,6 +42,7 @@ impl Operation for RemoveLink {
     const ROUTE: Route = Route::delete("/v1/links/{name}");
     const SCOPE: Scope = Scope::Admin;
     const EFFECT: Effect = Effect::Destroy;
+    const GOES_ON: bool = true;
     const TOOLSET: &'static str = "admin";
     type Output = RemoveLinkOutput;
 

@@ -55,6 +55,7 @@ impl Operation for Remember {
     const SCOPE: Scope = Scope::RelayWork;
     const EFFECT: Effect = Effect::Write;
     const QUOTA: Quota = Quota::Posts;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = super::TOOLSET;
     type Output = RememberOutput;
 

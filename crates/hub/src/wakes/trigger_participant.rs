@@ -44,6 +44,7 @@ pub struct TriggerParticipant {
     on_human_input: Option<OnHumanInput>,
     /// Operators only: do not wait for a quiet moment. Needs an `intent`; all of it is audited.
     #[schemars(extend("x-unlisted" = true))]
+    #[serde(default, deserialize_with = "protocol::object::optional")]
     force: Option<Force>,
     /// How long to wait for the agent's host, in milliseconds, 2000 unless you say otherwise.
     #[schemars(range(max = limits::TRIGGER_WAIT_MS_MAX))]

@@ -232,6 +232,64 @@ async fn an_unknown_field_is_named_with_its_nearest_neighbour() {
 }
 
 #[tokio::test]
+async fn a_wrong_field_within_an_object_is_named_with_the_object() {
+    let hub = TestHub::start();
+    let beat = |human_input: &str| format!(r#"{{"runtime":"x","human_input":{human_input}}}"#);
+    let key = r#""last_key_at":"2026-02-17T12:00:00Z""#;
+    for (human_input, field, said, hint) in [
+        (
+            r#"{"drafts":true}"#.to_owned(),
+            "human_input.drafts",
+            "drafts is not a field of human_input",
+            Some("did you mean draft?"),
+        ),
+        (
+            r#"{"x":1}"#.to_owned(),
+            "human_input.x",
+            "x is not a field of human_input",
+            Some("human_input takes: last_key_at, draft, dialog"),
+        ),
+        (
+            format!("{{{key},{key}}}"),
+            "human_input.last_key_at",
+            "human_input.last_key_at stands there twice",
+            None,
+        ),
+    ] {
+        let text = beat(&human_input).into_bytes();
+        let error = hub.call_text(&worker("author"), "heartbeat_session", text).await;
+        let error = error.unwrap_err().body("req".to_owned());
+        assert_eq!(error.field.as_deref(), Some(field), "{}", error.message);
+        assert_eq!((error.message.as_str(), error.hint.as_deref()), (said, hint));
+    }
+    let list = beat(r#"["2026-02-17T12:00:00Z",true,true]"#).into_bytes();
+    let error = hub.call_text(&worker("author"), "heartbeat_session", list).await;
+    let error = error.unwrap_err().body("req".to_owned());
+    assert_eq!(error.field.as_deref(), Some("human_input"), "{}", error.message);
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn an_error_repeats_no_more_of_its_input_than_is_safe_to_print() {
+    let hub = TestHub::start();
+    let long = "k".repeat(500_000);
+    for key in [r"a\u001b[31mRED\nok posted", &long] {
+        for text in [
+            format!(r#"{{"body":"x","metadata":{{"{key}":12345678901234567890123}}}}"#),
+            format!(r#"{{"body":"x","{key}":1}}"#),
+        ] {
+            let error = hub.call_text(&worker("author"), "post_message", text.into_bytes()).await;
+            let error = error.unwrap_err().body("req".to_owned());
+            let shown = format!("{}{:?}", error.message, error.field);
+            assert!(shown.len() < 1_500, "{} bytes", shown.len());
+            assert!(!error.message.chars().any(char::is_control), "{:?}", error.message);
+            assert!(!error.field.unwrap().chars().any(char::is_control));
+        }
+    }
+    hub.stop().await;
+}
+
+#[tokio::test]
 async fn a_field_that_stands_there_twice_is_refused_by_name() {
     let hub = TestHub::start();
     let thread = open(&hub).await;

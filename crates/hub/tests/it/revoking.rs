@@ -22,6 +22,7 @@ crate::on_both! {
     a_session_that_gets_a_new_token_keeps_its_revoked_one_in_mind
     a_token_of_another_issuer_is_revoked_by_its_id_for_good
     however_many_are_revoked_all_are_known_after_a_restart
+    a_token_is_revoked_although_whoever_revokes_it_hangs_up
 }
 
 /// A token of the author, and the caller that a verified connection goes on with.
@@ -228,5 +229,24 @@ async fn a_workspace_may_revoke_only_so_many_one_by_one() {
     hub.ok(&operator(), "revoke_token", json!({ "jti": "the last" })).await;
     let (jti, _) = token(&hub).await;
     hub.ok(&operator(), "revoke_token", jti).await;
+    hub.stop().await;
+}
+
+async fn a_token_is_revoked_although_whoever_revokes_it_hangs_up(on: On) {
+    let hub = TestHub::with(on, generous());
+    let (jti, author) = token(&hub).await;
+    hub.ok(&author, "list_threads", json!({})).await;
+    let revoker = operator();
+    let mut revoking = Box::pin(hub.call(&revoker, "revoke_token", jti));
+    // Looking at it once hands the change to the store.
+    let mut glance = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(revoking.as_mut().poll(&mut glance).is_pending());
+    drop(revoking);
+    let let_in = async {
+        while hub.call(&author, "list_threads", json!({})).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(let_in).await;
     hub.stop().await;
 }

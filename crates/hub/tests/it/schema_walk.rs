@@ -71,6 +71,10 @@ fn probes(schema: &Map<String, Value>) -> Vec<Probe> {
         probes.push(outside("no_such_choice"));
         probes.extend(choices.into_iter().map(inside));
     }
+    if let Some(Value::Object(properties)) = schema.get("properties") {
+        // Derived readers would take these for the object, field by field.
+        probes.extend([outside(json!([])), outside(vec![Value::Null; properties.len()])]);
+    }
     for word in ["anyOf", "oneOf"] {
         for choice in schema.get(word).and_then(Value::as_array).into_iter().flatten() {
             probes.extend(self::probes(choice.as_object().unwrap()));

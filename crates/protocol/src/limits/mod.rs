@@ -24,6 +24,8 @@ use std::time::Duration;
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// Nesting of a JSON request body.
 pub const JSON_DEPTH_MAX: usize = 64;
+/// A name that somebody may have mistyped; what is longer was meant as something else.
+pub const MISTYPED_CHARS_MAX: usize = 64;
 /// All headers of a request together, with its first line.
 pub const HEADER_BYTES_MAX: usize = 32 * 1024;
 /// The number of headers of a request.

@@ -33,6 +33,7 @@ impl Operation for RemoveDocuments {
     const ROUTE: Route = Route::post("/v1/documents/removal");
     const SCOPE: Scope = Scope::Admin;
     const EFFECT: Effect = Effect::Destroy;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = "admin";
     type Output = RemoveDocumentsOutput;
 

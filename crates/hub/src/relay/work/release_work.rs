@@ -49,6 +49,7 @@ impl Operation for ReleaseWork {
     const ROUTE: Route = Route::post("/v1/work/{work_id}/release");
     const SCOPE: Scope = Scope::RelayWork;
     const EFFECT: Effect = Effect::Write;
+    const IS_BRIEF: bool = true;
     const TOOLSET: &'static str = TOOLSET;
     type Output = ReleaseWorkOutput;
 

@@ -290,7 +290,7 @@ impl Error {
             Self::Cancelled => ErrorCode::Cancelled,
             Self::Overloaded
             | Self::Unaudited(Delay::Busy)
-            | Self::Store(StoreError::Overloaded) => ErrorCode::Overloaded,
+            | Self::Store(StoreError::Overloaded | StoreError::Busy(_)) => ErrorCode::Overloaded,
             Self::Unaudited(Delay::DiskFull) | Self::Store(StoreError::Full) => {
                 ErrorCode::StorageFull
             }
@@ -379,7 +379,9 @@ impl Error {
                     .to_owned(),
             ),
             Self::Unaudited(Delay::Busy | Delay::Unreachable)
-            | Self::Store(StoreError::Overloaded | StoreError::Unreachable(_))
+            | Self::Store(
+                StoreError::Overloaded | StoreError::Busy(_) | StoreError::Unreachable(_),
+            )
             | Self::Overloaded => {
                 Some("send the same request again; an idempotency_key makes that safe".to_owned())
             }

@@ -72,6 +72,9 @@ pub enum StoreError {
     /// SQLite has no way to its files.
     #[error("the database cannot be opened")]
     NoFiles(#[from] logfile::Unavailable),
+    /// PostgreSQL has too much to do, or was told to break off: a lock took too long, memory ran out.
+    #[error("the database cannot take this right now")]
+    Busy(#[source] postgres::Error),
     /// PostgreSQL said no.
     #[error("the database refused a statement")]
     Postgres(#[source] postgres::Error),
@@ -131,9 +134,18 @@ impl From<postgres::Error> for StoreError {
         match error.code() {
             Some(state) if *state == postgres::error::SqlState::DISK_FULL => Self::Full,
             _ if is_gone(&error) => Self::Unreachable(Some(Box::new(error))),
+            Some(state) if is_passing(state) => Self::Busy(error),
             _ => Self::Postgres(error),
         }
     }
+}
+
+/// Whether the same may go well in a moment.
+fn is_passing(state: &postgres::error::SqlState) -> bool {
+    use postgres::error::SqlState;
+    // Class 53: not enough of something.
+    state.code().starts_with("53")
+        || [SqlState::LOCK_NOT_AVAILABLE, SqlState::QUERY_CANCELED].contains(state)
 }
 
 /// Whether the server ended, is ending or beginning, or the way to it broke.

@@ -137,7 +137,9 @@ pub(crate) fn run(connection: &mut PgConnection, mode: Mode, mut job: Box<dyn Jo
             Ok(Attempt::Again) if attempt < limits::TRANSACTION_TRIES_MAX => {}
             Ok(Attempt::Again) => return job.settle(Err(StoreError::Overloaded)),
             Err(error) => {
-                connection.is_broken |= error.is_outage();
+                // Whatever refused to begin, commit or roll back may have left a transaction open, in
+                // which nothing works any more.
+                connection.is_broken = true;
                 return job.settle(Err(error));
             }
         }

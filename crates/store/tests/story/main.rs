@@ -6,6 +6,7 @@
     reason = "a test that is surprised fails"
 )]
 
+mod busy;
 mod deliveries;
 mod keys;
 mod memories;

@@ -9,10 +9,11 @@ use axum::extract::{Path, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Json, Response};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use hub::links::{HookAnswer, HookRequest};
 use protocol::ErrorCode;
 use protocol::limits::links as limits;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::app::App;
 use crate::front::Client;
@@ -34,12 +35,20 @@ pub(crate) async fn receive(
     {
         return busy(&app, ErrorCode::RateLimited, "too many requests came from this address");
     }
-    let Ok(_places) = app.hooks.places.try_acquire_many(size(&request)) else {
-        return busy(&app, ErrorCode::Overloaded, "the hub has too much to do right now");
-    };
     let (parts, body) = request.into_parts();
-    let Some(request) = whole(&parts, body).await else {
-        return plain(StatusCode::PAYLOAD_TOO_LARGE, "");
+    let (request, _places) = match whole(&app, &parts, body).await {
+        Ok(whole) => whole,
+        Err(Unread::NoPlace) => {
+            return busy(&app, ErrorCode::Overloaded, "the hub has too much to do right now");
+        }
+        Err(Unread::TooLarge) => {
+            count_refused(&app, peer);
+            return plain(StatusCode::PAYLOAD_TOO_LARGE, "");
+        }
+        Err(Unread::Broken) => {
+            count_refused(&app, peer);
+            return plain(StatusCode::BAD_REQUEST, "");
+        }
     };
     // A name that holds a slash would read as another workspace's.
     let received = if workspace.contains('/') || link.contains('/') {
@@ -59,10 +68,8 @@ pub(crate) async fn receive(
         Err(code) => code,
     };
     tracing::debug!(%code, "a hook was refused");
-    if let Some(Peer(address)) = peer
-        && !code.is_retryable()
-    {
-        app.hooks.refused.count(address, app.hub.now());
+    if !code.is_retryable() {
+        count_refused(&app, peer);
     }
     match code {
         // Exactly what any other path says at which there is nothing.
@@ -76,41 +83,69 @@ pub(crate) async fn receive(
     }
 }
 
-/// How many places a request takes: as many as its length needs, where it says one.
-fn size(request: &Request) -> u32 {
-    let length = request.headers().get(header::CONTENT_LENGTH);
-    let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
-    let bytes = length.unwrap_or(limits::HOOK_BYTES_MAX).min(limits::HOOK_BYTES_MAX);
-    u32::try_from(bytes.div_ceil(limits::HOOK_BYTES_MIN).max(1)).unwrap_or(u32::MAX)
+/// Why the body of a request was not read to its end.
+enum Unread {
+    /// It is larger than anything a service sends.
+    TooLarge,
+    /// It breaks off, comes too slowly, or is no body at all.
+    Broken,
+    /// Others hold all places.
+    NoPlace,
 }
 
-/// The request as a connector wants it; `None` when it is larger than anything a service sends.
-async fn whole(parts: &Parts, body: Body) -> Option<HookRequest> {
-    let body = bytes(body).await?;
+/// The request as a connector wants it, and the places that it takes.
+async fn whole<'a>(
+    app: &'a App,
+    parts: &Parts,
+    body: Body,
+) -> Result<(HookRequest, SemaphorePermit<'a>), Unread> {
+    let (body, places) = bytes(&app.hooks.places, body).await?;
     let text = |(name, value): (&header::HeaderName, &header::HeaderValue)| {
         Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
     };
-    Some(HookRequest {
+    let request = HookRequest {
         method: parts.method.as_str().to_owned(),
         headers: parts.headers.iter().filter_map(text).collect(),
         query: form_pairs(parts.uri.query().unwrap_or_default()).unwrap_or_default(),
         body,
-    })
+    };
+    Ok((request, places))
 }
 
-/// A whole body in one piece: whatever pieces it comes in, each is copied once.
-async fn bytes(body: Body) -> Option<Vec<u8>> {
+/// A whole body in one piece: whatever pieces it comes in, each is copied once. It takes a place for each
+/// [`limits::HOOK_BYTES_MIN`] that have come: whoever only announces much, or sends it slowly, holds few.
+async fn bytes(places: &Semaphore, body: Body) -> Result<(Vec<u8>, SemaphorePermit<'_>), Unread> {
+    let mut held = places.try_acquire().map_err(|_| Unread::NoPlace)?;
     let announced = body.size_hint().lower();
-    let mut pieces = std::pin::pin!(Limited::new(body, limits::HOOK_BYTES_MAX));
+    let mut pieces = std::pin::pin!(body);
     // Room is made for what most requests need; what is only announced takes none.
-    let room = usize::try_from(announced).unwrap_or(usize::MAX).min(limits::HOOK_BYTES_MIN);
-    let mut whole = Vec::with_capacity(room);
-    while let Some(piece) = pieces.frame().await {
-        if let Ok(bytes) = piece.ok()?.into_data() {
-            whole.extend_from_slice(&bytes);
-        }
+    let announced = usize::try_from(announced).unwrap_or(usize::MAX);
+    if announced > limits::HOOK_BYTES_MAX {
+        return Err(Unread::TooLarge);
     }
-    Some(whole)
+    let mut whole = Vec::with_capacity(announced.min(limits::HOOK_BYTES_MIN));
+    while let Some(piece) = pieces.frame().await {
+        // Trailers say nothing here.
+        let Ok(bytes) = piece.map_err(|_| Unread::Broken)?.into_data() else { continue };
+        let length = whole.len().saturating_add(bytes.len());
+        if length > limits::HOOK_BYTES_MAX {
+            return Err(Unread::TooLarge);
+        }
+        let more = length.div_ceil(limits::HOOK_BYTES_MIN).saturating_sub(held.num_permits());
+        if more > 0 {
+            let more = u32::try_from(more).unwrap_or(u32::MAX);
+            held.merge(places.try_acquire_many(more).map_err(|_| Unread::NoPlace)?);
+        }
+        whole.extend_from_slice(&bytes);
+    }
+    Ok((whole, held))
+}
+
+/// Notes that an address sent what nobody takes.
+fn count_refused(app: &App, peer: Option<Peer>) {
+    if let Some(Peer(address)) = peer {
+        app.hooks.refused.count(address, app.hub.now());
+    }
 }
 
 fn plain(status: StatusCode, text: impl Into<String>) -> Response {

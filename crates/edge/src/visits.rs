@@ -27,10 +27,10 @@ impl Visits {
     pub(crate) fn count(&self, address: IpAddr, now: Timestamp) -> bool {
         let mut recent = self.recent.lock();
         if recent.len() >= limits::AUTH_FAILURE_ADDRESSES_MAX {
-            recent.retain(|_, (since, _)| now.ms_since(*since) < MINUTE_MS);
+            recent.retain(|_, (since, _)| is_lately(*since, now));
         }
         let (since, count) = recent.entry(network::of(address)).or_insert((now, 0));
-        if now.ms_since(*since) >= MINUTE_MS {
+        if !is_lately(*since, now) {
             (*since, *count) = (now, 0);
         }
         *count = count.saturating_add(1);
@@ -41,9 +41,15 @@ impl Visits {
     pub(crate) fn is_used_up(&self, address: IpAddr, now: Timestamp) -> bool {
         let recent = self.recent.lock();
         let lately = recent.get(&network::of(address));
-        let lately = lately.filter(|(since, _)| now.ms_since(*since) < MINUTE_MS);
+        let lately = lately.filter(|(since, _)| is_lately(*since, now));
         lately.is_some_and(|(_, count)| *count >= self.per_minute_max)
     }
+}
+
+/// Whether a minute is under way that began then. One that begins in the future is over: the clock was
+/// set back.
+fn is_lately(since: Timestamp, now: Timestamp) -> bool {
+    (0..MINUTE_MS).contains(&now.ms_since(since))
 }
 
 #[cfg(test)]
@@ -62,6 +68,17 @@ mod tests {
         assert!(visits.count(guesser, now));
         assert!(!visits.count(other, now));
         assert!(!visits.count(guesser, now.plus_ms(MINUTE_MS)));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_locks_nobody_out() {
+        let visits = Visits::up_to(1);
+        let guesser = [10, 0, 0, 1].into();
+        let now = Timestamp::from_ms(3_600_000);
+        assert!(!visits.count(guesser, now) && visits.is_used_up(guesser, now));
+        let before = now.plus_ms(-60_000);
+        assert!(!visits.is_used_up(guesser, before));
+        assert!(!visits.count(guesser, before));
     }
 
     #[test]

@@ -151,6 +151,35 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn many_who_send_slowly_keep_nobody_out() {
+        let world = World::start().await;
+        // Whatever stands at the path, and however much more there may be to come.
+        let announced = format!("content-length: {HOOK_BYTES_MAX}");
+        let mut slow = Vec::new();
+        for path in [PATH, "/hooks/nobody/nothing"] {
+            for _ in 0..24 {
+                slow.push(world.begin(path, "transfer-encoding: chunked", "5\r\nhello\r\n").await);
+                slow.push(world.begin(path, &announced, "hello").await);
+            }
+        }
+        let body = body("1", "hello");
+        let signed = signature(&body);
+        let answer = world.post(PATH, &[("x-signature", &signed)], &body).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        drop(slow);
+    }
+
+    #[tokio::test]
+    async fn bodies_that_are_no_bodies_count_as_guesses() {
+        let world = World::start().await;
+        for _ in 0..HOOKS_REFUSED_PER_MINUTE {
+            let mut broken = world.begin(PATH, "transfer-encoding: chunked", "zz\r\n").await;
+            assert_eq!(World::status(&mut broken).await, 400);
+        }
+        assert_eq!(world.post(PATH, &[], b"{}").await.status, 429);
+    }
+
+    #[tokio::test]
     async fn what_cannot_be_understood_gets_400_and_no_detail() {
         let world = World::start().await;
         let body = b"not facts".to_vec();

@@ -13,6 +13,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use protocol::Role;
 use serde_json::{Value, json};
 use testkit::{On, TestHub, caller, generous};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -101,6 +102,21 @@ impl World {
 
     pub(crate) async fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         self.send("POST", path, headers, body).await
+    }
+
+    /// Begins a request and does not end it.
+    pub(crate) async fn begin(&self, path: &str, framing: &str, body: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let head = format!("POST {path} HTTP/1.1\r\nhost: {}\r\n{framing}\r\n\r\n", self.address);
+        stream.write_all((head + body).as_bytes()).await.unwrap();
+        stream
+    }
+
+    /// What such a request is answered with.
+    pub(crate) async fn status(stream: &mut TcpStream) -> u16 {
+        let mut line = [0; "HTTP/1.1 200".len()];
+        stream.read_exact(&mut line).await.unwrap();
+        std::str::from_utf8(&line).unwrap().rsplit(' ').next().unwrap().parse().unwrap()
     }
 
     pub(crate) async fn send(

@@ -44,7 +44,10 @@ impl Delay {
         match error {
             StoreError::Full => Some(Self::DiskFull),
             error if error.is_outage() => Some(Self::Unreachable),
-            _ => None,
+            StoreError::Closed | StoreError::Failed => None,
+            // Another job of the batch may have broken it off, or a lock taken too long. What was
+            // answered must be entered: as long as it is not, whoever reads waits.
+            _ => Some(Self::Busy),
         }
     }
 }

@@ -124,6 +124,11 @@ pub(crate) fn not_read(
     let error = match why {
         Unread::TooSlow => return came_too_slowly(app, version),
         Unread::TooLarge => Error::TooLarge { bytes_max: limits::BODY_BYTES_MAX },
+        Unread::Malformed => Error::Invalid {
+            field: String::new(),
+            message: "the request's body is not framed as HTTP has it".to_owned(),
+            hint: Some("send its content-length, or chunks with their sizes in hex".to_owned()),
+        },
         Unread::Broken => Error::Cancelled,
     };
     status::of_error(&error, request_id)

@@ -67,14 +67,32 @@ fn due(bytes: u64) -> Duration {
 pub(crate) enum Unread {
     TooLarge,
     TooSlow,
+    /// It is not framed as HTTP has it.
+    Malformed,
     /// Whoever sent it has gone away.
     Broken,
+}
+
+impl Unread {
+    fn of(error: &BoxError) -> Self {
+        use std::io::ErrorKind::{InvalidData, InvalidInput};
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&**error);
+        while let Some(error) = cause {
+            let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+            if matches!(kind, Some(InvalidData | InvalidInput)) {
+                return Self::Malformed;
+            }
+            cause = error.source();
+        }
+        Self::Broken
+    }
 }
 
 /// A whole body, unless it is too large or comes too slowly.
 pub(crate) async fn read<B>(body: B, bytes_max: usize) -> Result<Vec<u8>, Unread>
 where
     B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
 {
     // Whoever announces too much is told before it is sent.
     if body.size_hint().lower() > u64::try_from(bytes_max).unwrap_or(u64::MAX) {
@@ -89,7 +107,9 @@ where
         });
         let Some(frame) = frame.await? else { return Ok(whole) };
         // Trailers say nothing here.
-        let Ok(bytes) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
+        let Ok(bytes) = frame.map_err(|error| Unread::of(&error.into()))?.into_data() else {
+            continue;
+        };
         if whole.len() + bytes.len() > bytes_max {
             return Err(Unread::TooLarge);
         }

@@ -134,7 +134,7 @@ fn not_read(why: Unread) -> Relayed {
             let message = format!("the request is larger than {} bytes", limits::BODY_BYTES_MAX);
             Relayed::error(ErrorCode::PayloadTooLarge, &message, "send a long text in parts")
         }
-        Unread::TooSlow | Unread::Broken => {
+        Unread::TooSlow | Unread::Malformed | Unread::Broken => {
             let hint = "send the request again, whole; an idempotency_key makes that safe";
             Relayed::error(ErrorCode::Timeout, "the request's body did not come", hint)
         }

@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::State;
 use axum::http::request::Parts;
@@ -33,6 +34,7 @@ pub(crate) async fn answer<B>(
 ) -> ControlFlow<Response, Request<B>>
 where
     B: HttpBody<Data = Bytes>,
+    B::Error: Into<BoxError>,
 {
     let (parts, body) = request.into_parts();
     let (entry, fields) = match app.rest.find(&app.catalogue, &parts.method, parts.uri.path()) {
@@ -73,6 +75,7 @@ async fn handle<B>(
 ) -> Response
 where
     B: HttpBody<Data = Bytes>,
+    B::Error: Into<BoxError>,
 {
     let caller = match admitted(app, client, parts).await {
         Ok(caller) => caller,

@@ -15,7 +15,7 @@ pub(super) fn assemble(
     query: &str,
     body: Vec<u8>,
 ) -> Result<Input, Error> {
-    let blank = body.iter().all(u8::is_ascii_whitespace);
+    let blank = body.iter().all(is_blank);
     let map = |fields: Fields<'_>| {
         fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>()
     };
@@ -27,7 +27,7 @@ pub(super) fn assemble(
         }
         let fields: Fields<'_> =
             fields.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-        return Ok(splice(fields, body));
+        return splice(fields, body);
     }
     if !query.is_empty() {
         return Err(Error::Invalid {
@@ -36,52 +36,64 @@ pub(super) fn assemble(
             hint: Some("move the query's parameters into the body".to_owned()),
         });
     }
-    Ok(if blank { Input::Map(map(fields)) } else { splice(fields, body) })
+    if blank { Ok(Input::Map(map(fields))) } else { splice(fields, body) }
 }
 
 /// Names and values are short; text grows where they are not.
 const ROOM_FOR_EACH: usize = 64;
 
-/// The fields of path and query in front of the body's. A body that names one of them too must agree.
-fn splice(fields: Fields<'_>, body: Vec<u8>) -> Input {
-    let start = body.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
-    let rest = body.get(start + 1..).unwrap_or_default();
-    if body.get(start) != Some(&b'{') {
-        // Not an object: the door says so.
-        return Input::Bytes(body);
+/// The fields of path and query behind the body's, so that what is said of a place in the body holds for
+/// the body that was sent. A body that names one of them too must agree.
+fn splice(fields: Fields<'_>, mut body: Vec<u8>) -> Result<Input, Error> {
+    let missing = left_out(fields, &body)?;
+    let end = body.iter().rposition(|byte| !is_blank(byte)).unwrap_or(0);
+    let is_object = body.iter().find(|byte| !is_blank(byte)) == Some(&b'{');
+    if missing.is_empty() || !is_object || body.get(end) != Some(&b'}') {
+        // What is no object, the door says so of.
+        return Ok(Input::Bytes(body));
     }
-    let missing = left_out(fields, &body);
-    if missing.is_empty() {
-        return Input::Bytes(body);
-    }
-    let mut text = Vec::with_capacity(body.len() + ROOM_FOR_EACH * missing.len());
+    body.truncate(end);
+    body.reserve(ROOM_FOR_EACH * missing.len());
+    let mut is_first = body.iter().rfind(|byte| !is_blank(byte)) == Some(&b'{');
     for (name, value) in missing {
-        text.push(if text.is_empty() { b'{' } else { b',' });
-        print(&mut text, name);
-        text.push(b':');
-        print(&mut text, &value);
+        if !std::mem::take(&mut is_first) {
+            body.push(b',');
+        }
+        print(&mut body, name);
+        body.push(b':');
+        print(&mut body, &value);
     }
-    let is_empty = rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'}');
-    if !is_empty {
-        text.push(b',');
-    }
-    text.extend_from_slice(rest);
-    Input::Bytes(text)
+    body.push(b'}');
+    Ok(Input::Bytes(body))
+}
+
+/// What JSON passes over between its words.
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 fn print(text: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     serde_json::to_writer(text, value).expect("JSON prints as JSON, and a list of bytes takes it");
 }
 
-/// The fields that the body does not give alike. The body itself stays as it was sent: only the door
-/// may read it, or its doubled keys would be lost on the way.
-fn left_out<'a>(mut fields: Fields<'a>, body: &[u8]) -> Fields<'a> {
+/// The fields that the body does not give. The body itself stays as it was sent: only the door may read it,
+/// or its doubled keys would be lost on the way.
+fn left_out<'a>(mut fields: Fields<'a>, body: &[u8]) -> Result<Fields<'a>, Error> {
     if fields.iter().any(|(name, _)| memmem::find(body, name.as_bytes()).is_some())
         && let Ok(Value::Object(given)) = serde_json::from_slice::<Value>(body)
     {
-        fields.retain(|(name, value)| given.get(*name) != Some(value));
+        let differs =
+            |(name, value): &&(&str, Value)| given.get(*name).is_some_and(|given| given != value);
+        if let Some((name, _)) = fields.iter().find(differs) {
+            return Err(Error::invalid_hint(
+                *name,
+                "differs from the one that the URL names",
+                "leave it out of the body",
+            ));
+        }
+        fields.retain(|(name, _)| !given.contains_key(*name));
     }
-    fields
+    Ok(fields)
 }
 
 /// Each parameter becomes what the schema says its field is; what does not fit stays text, and the
@@ -157,17 +169,26 @@ mod tests {
     }
 
     #[test]
-    fn path_fields_stand_in_front_of_the_body() {
+    fn path_fields_stand_behind_those_of_the_body() {
         let fields = || vec![("id", Value::from("a\"b"))];
-        assert_eq!(text(splice(fields(), b" {\"x\":1}".to_vec())), r#"{"id":"a\"b","x":1}"#);
-        assert_eq!(text(splice(fields(), b"{ }".to_vec())), r#"{"id":"a\"b" }"#);
-        assert_eq!(
-            text(splice(fields(), br#"{"id":"a\"b","x":1}"#.to_vec())),
-            r#"{"id":"a\"b","x":1}"#
-        );
-        assert_eq!(text(splice(fields(), b"[1]".to_vec())), "[1]");
-        // A body that disagrees keeps both, and the door refuses the double.
-        assert_eq!(text(splice(fields(), br#"{"id":"c"}"#.to_vec())), r#"{"id":"a\"b","id":"c"}"#);
+        let spliced = |body: &str| splice(fields(), body.as_bytes().to_vec()).map(text);
+        for (body, expected) in [
+            (" {\"x\":1}", r#" {"x":1,"id":"a\"b"}"#),
+            ("{ }\r\n", r#"{ "id":"a\"b"}"#),
+            (r#"{"id":"a\"b","x":1}"#, r#"{"id":"a\"b","x":1}"#),
+            // What is wrong stays as it is, for the door to say where.
+            ("[1]", "[1]"),
+            ("{", "{"),
+            ("\u{c}{}", "\u{c}{}"),
+            ("}", "}"),
+            ("{\"x\":tru}", r#"{"x":tru,"id":"a\"b"}"#),
+            // A body that says it twice keeps both, and the door refuses the double.
+            (r#"{"id":"c","id":"a\"b"}"#, r#"{"id":"c","id":"a\"b"}"#),
+        ] {
+            assert_eq!(spliced(body).unwrap(), expected);
+        }
+        let error = spliced(r#"{"id":"c"}"#).unwrap_err();
+        assert_eq!(error.to_string(), "id differs from the one that the URL names");
     }
 
     #[test]

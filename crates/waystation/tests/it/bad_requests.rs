@@ -90,6 +90,32 @@ fn a_body_beyond_the_limit_is_refused_and_the_hub_goes_on() {
 }
 
 #[test]
+fn a_body_that_is_not_framed_is_the_clients_fault_and_places_are_those_of_what_was_sent() {
+    let home = Home::generous();
+    let up = home.up();
+    let (client, thread) = setting(&home, &up);
+    let token = home.token("author", "worker");
+    let target = format!("/v1/threads/{thread}/messages");
+    let chunks = format!(
+        "POST {target} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\
+         Authorization: Bearer {token}\r\n\r\nzz\r\n"
+    );
+    let reply = http::send(up.address(), chunks.as_bytes()).unwrap();
+    assert_eq!(
+        (reply.status, reply.code().as_str()),
+        (400, "VALIDATION_ERROR"),
+        "{}",
+        reply.text()
+    );
+    let said =
+        |body: &str| client.ask("POST", &target, body.as_bytes()).error()["message"].to_string();
+    assert!(said("{").contains("line 1 column 1"), "{}", said("{"));
+    let differs = said(r#"{"thread_id":"th_01JXYZ0000000000000000000A","body":"x"}"#);
+    assert!(differs.contains("thread_id differs from the one that the URL names"), "{differs}");
+    assert!(client.log(&thread).is_empty());
+}
+
+#[test]
 fn whoever_announces_too_much_is_told_so_whichever_way_it_comes() {
     let home = Home::generous();
     let up = home.up();

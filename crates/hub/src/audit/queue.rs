@@ -137,6 +137,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn only_a_store_that_takes_nothing_any_more_is_given_up() {
+        // Another job of the batch ended the transaction.
+        assert_eq!(Delay::of(&StoreError::Broken), Some(Delay::Busy));
+        assert_eq!(Delay::of(&StoreError::Full), Some(Delay::DiskFull));
+        assert_eq!(Delay::of(&StoreError::Unreachable(None)), Some(Delay::Unreachable));
+        assert_eq!(Delay::of(&StoreError::Closed), None);
+        assert_eq!(Delay::of(&StoreError::Failed), None);
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_no_entry_can_be_made_of_is_told_why_and_what_to_do() {
         let (queue, mut waiting) = EntryQueue::new(1);

@@ -1,11 +1,11 @@
 //! Summaries cost what is new, however long the thread is.
 
 use protocol::{MessageKind, ThreadId, ThreadStatus, Timestamp, Trust};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{FoldRow, NewMessage, StoreError};
 use testkit::{On, TestHub, generous};
 
-use crate::world::{assert_invalid, event, open, operator, post, worker};
+use crate::world::{assert_invalid, event, event_input, open, operator, post, worker};
 
 crate::on_both! {
     a_summary_tells_findings_and_where_the_thread_stands
@@ -13,6 +13,8 @@ crate::on_both! {
     a_summary_is_refused_when_a_field_is_wrong
     highlights_beyond_the_newest_messages_are_counted
     a_fold_that_cannot_be_read_is_made_again_and_kept
+    a_fold_of_older_rules_is_made_again_outside_the_change_that_needs_it
+    a_reporter_who_once_pushed_a_fix_accepts_a_rejection_and_the_thread_may_end
 }
 
 async fn a_summary_tells_findings_and_where_the_thread_stands(on: On) {
@@ -156,25 +158,93 @@ async fn a_fold_that_cannot_be_read_is_made_again_and_kept(on: On) {
     hub.stop().await;
 }
 
+async fn a_fold_of_older_rules_is_made_again_outside_the_change_that_needs_it(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    event(&hub, &worker("reviewer"), &thread, "finding_reported").await;
+    grow(&hub, &thread, 600).await;
+    let here = json!({ "thread_id": thread });
+    hub.ok(&worker("author"), "summarize_thread", here.clone()).await;
+    let rules = kept_state(&hub, &thread).await["rules"].as_i64().unwrap();
+    // To older rules there was nothing to argue about.
+    let age = |state: &mut Value| {
+        state["rules"] = json!(rules - 1);
+        state["findings"] = json!([]);
+    };
+    let resolve = json!({ "thread_id": thread, "status": "resolved" });
+    let moves = [
+        ("update_thread_status", resolve.clone()),
+        ("post_message", event_input(&thread, "thread_resolved")),
+    ];
+    for (operation, input) in moves {
+        change_fold(&hub, &thread, age).await;
+        let code = hub.code(&worker("author"), operation, input).await;
+        assert_eq!(code, "INSUFFICIENT_AUTHORITY", "{operation}");
+        // A refused change leaves nothing behind, so what is kept was kept before it began.
+        assert_eq!(kept_state(&hub, &thread).await["rules"], rules, "{operation}");
+    }
+    change_fold(&hub, &thread, age).await;
+    let summary = hub.ok(&worker("author"), "summarize_thread", here).await;
+    assert_eq!(summary["open_items"][0]["seq"], 1);
+    assert_eq!(kept_state(&hub, &thread).await["rules"], rules);
+    // The change itself believes what is kept and reads through nothing.
+    change_fold(&hub, &thread, |state| state["findings"] = json!([])).await;
+    hub.ok(&worker("author"), "update_thread_status", resolve).await;
+    hub.stop().await;
+}
+
+async fn a_reporter_who_once_pushed_a_fix_accepts_a_rejection_and_the_thread_may_end(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let (author, reviewer) = (worker("author"), worker("reviewer"));
+    let found = event(&hub, &author, &thread, "finding_reported").await;
+    for (by, name) in
+        [(&author, "fix_pushed"), (&reviewer, "finding_rejected"), (&author, "finding_verified")]
+    {
+        let mut input = event_input(&thread, name);
+        input["metadata"]["finding_id"] = found["message_id"].clone();
+        input["metadata"]["scope"] = json!("finding");
+        hub.ok(by, "post_message", input).await;
+    }
+    let here = json!({ "thread_id": thread });
+    let summary = hub.ok(&reviewer, "summarize_thread", here).await;
+    assert_eq!(summary["summary"], "1 minor finding reported; resolved without a commit.");
+    let resolve = json!({ "thread_id": thread, "status": "resolved" });
+    hub.ok(&reviewer, "update_thread_status", resolve).await;
+    hub.stop().await;
+}
+
 /// Has the kept fold say nothing, as one of another version would.
 async fn spoil_fold(hub: &TestHub, thread: &str) {
-    let id: ThreadId = thread.parse().unwrap();
-    let write = hub.hub.store.write(move |tx| {
-        let row = tx.thread(id, "author")?.unwrap().thread.row;
-        let fold = tx.fold(row)?.unwrap();
-        tx.set_fold(row, &FoldRow { state: "{}".to_owned(), ..fold })
-    });
-    write.await.map_err(|error: StoreError| error).unwrap();
+    change_fold(hub, thread, |state| *state = json!({})).await;
     assert!(is_spoilt(hub, thread).await);
 }
 
 async fn is_spoilt(hub: &TestHub, thread: &str) -> bool {
+    kept_state(hub, thread).await == json!({})
+}
+
+/// Has the kept fold say something else.
+async fn change_fold(hub: &TestHub, thread: &str, change: impl Fn(&mut Value)) {
+    let mut state = kept_state(hub, thread).await;
+    change(&mut state);
+    let (id, state): (ThreadId, _) = (thread.parse().unwrap(), state.to_string());
+    let write = hub.hub.store.write(move |tx| {
+        let row = tx.thread(id, "author")?.unwrap().thread.row;
+        let fold = tx.fold(row)?.unwrap();
+        tx.set_fold(row, &FoldRow { state: state.clone(), ..fold })
+    });
+    write.await.map_err(|error: StoreError| error).unwrap();
+}
+
+/// What the kept fold says.
+async fn kept_state(hub: &TestHub, thread: &str) -> Value {
     let id: ThreadId = thread.parse().unwrap();
     let read = hub.hub.store.read(move |tx| {
         let row = tx.thread(id, "author")?.unwrap().thread.row;
-        Ok::<_, StoreError>(tx.fold(row)?.unwrap().state == "{}")
+        Ok::<_, StoreError>(tx.fold(row)?.unwrap().state)
     });
-    read.await.unwrap()
+    serde_json::from_str(&read.await.unwrap()).unwrap()
 }
 
 /// Appends chat straight into the store, as `post_message` would, but tells nobody.

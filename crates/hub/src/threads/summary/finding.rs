@@ -3,7 +3,8 @@
 //! open → (fix) → fixed → (verified) → resolved. A rejection of the fix leads back to open, a
 //! rejection of the finding to rejected. Who may verify depends on whether a fix stands:
 //! - with a fix: anybody who never pushed a fix for this finding;
-//! - without one: only its reporter, who thereby withdraws it or accepts its rejection.
+//! - without one: only its reporter, who thereby withdraws it or accepts its rejection, whether or
+//!   not one of the fixes that were turned down was the reporter's own.
 //!
 //! A verification that does not count moves nothing and leaves a [`Remark`].
 
@@ -129,19 +130,24 @@ impl Finding {
 
     /// Somebody says that it is done; the module's documentation says whose word counts.
     pub(super) fn verify(&mut self, seq: i64, by: Voice, answered: Option<&Step>) {
-        if self.state == State::Resolved {
-            return;
-        }
-        if self.fixers.iter().any(|fixer| fixer.may_be(by)) {
-            self.remark = Some(Remark::SelfVerified(seq));
-        } else if self.state == State::Fixed && self.is_stale(answered) {
-            self.remark = Some(Remark::VerifiedStaleFix(seq));
-        } else if self.state == State::Fixed || self.reporter.is_surely(by) {
+        let is_author = self.fixers.iter().any(|fixer| fixer.may_be(by));
+        let objection = match self.state {
+            State::Resolved => return,
+            State::Fixed if is_author => Some(Remark::SelfVerified(seq)),
+            State::Fixed if self.is_stale(answered) => Some(Remark::VerifiedStaleFix(seq)),
+            State::Open | State::Rejected if !self.reporter.is_surely(by) => {
+                Some(Remark::VerifiedWithoutFix(seq))
+            }
+            // Who praises its own fix after that was turned down does not withdraw the finding.
+            State::Open if is_author && self.is_stale(answered) => {
+                Some(Remark::VerifiedStaleFix(seq))
+            }
+            State::Fixed | State::Open | State::Rejected => None,
+        };
+        self.remark = objection;
+        if objection.is_none() {
             self.state = State::Resolved;
             self.rejecter = None;
-            self.remark = None;
-        } else {
-            self.remark = Some(Remark::VerifiedWithoutFix(seq));
         }
     }
 

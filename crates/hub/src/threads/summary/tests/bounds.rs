@@ -119,9 +119,14 @@ fn a_state_of_other_rules_or_none_is_read_as_the_beginning() {
     story.report_high();
     let json = story.fold.to_json();
     assert_eq!(Fold::from_json(&json), story.fold);
-    let other = json.replacen("\"rules\":1", "\"rules\":0", 1);
-    assert_ne!(other, json);
-    for unreadable in [other.as_str(), "", "null", "{}", "[]"] {
+    let made_by = |rules: u32| {
+        let other =
+            json.replacen(&format!("\"rules\":{}", Fold::RULES), &format!("\"rules\":{rules}"), 1);
+        assert_ne!(other, json);
+        other
+    };
+    let (older, newer) = (made_by(Fold::RULES - 1), made_by(Fold::RULES + 1));
+    for unreadable in [older.as_str(), newer.as_str(), "", "null", "{}", "[]"] {
         assert_eq!(Fold::from_json(unreadable).through_seq(), 0);
     }
 }

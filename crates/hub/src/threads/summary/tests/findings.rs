@@ -118,10 +118,56 @@ fn a_reporter_who_fixes_its_own_finding_cannot_verify_it() {
     story.event(REVIEWER, "fix_pushed", json!({ "finding_id": finding }));
     story.verify(json!({ "finding_id": finding }));
     assert_eq!(story.items()[0].state, ItemState::Fixed);
-    // Nor after somebody else turned that fix down.
+    assert!(story.is_disputed());
+}
+
+#[test]
+fn a_reporter_whose_own_fix_was_turned_down_may_withdraw_its_finding() {
+    let mut story = Story::default();
+    let finding = story.report_high();
+    let fix = story.event(REVIEWER, "fix_pushed", json!({ "finding_id": finding }));
     story.event(AUTHOR, "finding_rejected", json!({ "finding_id": finding, "scope": "fix" }));
-    story.verify(json!({ "finding_id": finding }));
+    // Praise for the fix that was turned down is no withdrawal.
+    story.verify(json!({ "reply_to": fix }));
+    let item = &story.items()[0];
+    assert_eq!(item.state, ItemState::Open);
+    assert!(item.note.as_deref().unwrap().contains("a fix that was rejected"));
+    story.event(AUTHOR, "finding_verified", json!({ "finding_id": finding }));
     assert_eq!(story.items()[0].state, ItemState::Open);
+    story.verify(json!({ "finding_id": finding }));
+    assert_eq!(story.sentence(), "1 blocking finding reported; resolved without a commit.");
+    assert!(!story.is_disputed());
+}
+
+#[test]
+fn no_order_of_events_lets_an_author_verify_a_standing_fix() {
+    let moves = [
+        (REVIEWER, "fix_pushed", json!({ "finding_id": 1 })),
+        (AUTHOR, "fix_pushed", json!({ "finding_id": 1 })),
+        (REVIEWER, "finding_rejected", json!({ "finding_id": 1, "scope": "fix" })),
+        (AUTHOR, "finding_rejected", json!({ "finding_id": 1, "scope": "fix" })),
+        (AUTHOR, "finding_rejected", json!({ "finding_id": 1, "scope": "finding" })),
+        (REVIEWER, "finding_verified", json!({ "finding_id": 1 })),
+        (AUTHOR, "finding_verified", json!({ "finding_id": 1 })),
+    ];
+    let (length, mut praised) = (5_u32, 0);
+    for order in 0..moves.len().pow(length) {
+        let mut story = Story::default();
+        story.report_high();
+        let mut authors = Vec::new();
+        for place in 0..length {
+            let (by, event, facts) = &moves[order / moves.len().pow(place) % moves.len()];
+            let is_fixed = story.items().first().map(|item| item.state) == Some(ItemState::Fixed);
+            story.event(by, event, facts.clone());
+            if *event == "fix_pushed" {
+                authors.push(*by);
+            } else if *event == "finding_verified" && is_fixed && authors.contains(by) {
+                praised += 1;
+                assert_eq!(story.items()[0].state, ItemState::Fixed, "order {order}");
+            }
+        }
+    }
+    assert!(praised > 1_000, "the test no longer asks: {praised}");
 }
 
 #[test]

@@ -72,6 +72,23 @@ fn a_rejection_is_settled_by_the_reporter_alone() {
 }
 
 #[test]
+fn a_reporter_who_once_pushed_a_fix_may_accept_a_rejection() {
+    for facts in [json!({ "finding_id": 1, "commit": "abc1234" }), json!({})] {
+        let mut story = Story::default();
+        let finding = story.report_high();
+        story.event(REVIEWER, "fix_pushed", facts);
+        let both = json!({ "finding_id": finding, "scope": "finding" });
+        story.event(AUTHOR, "finding_rejected", both);
+        assert_eq!(state(&story), ItemState::Rejected);
+        story.event(AUTHOR, "finding_verified", json!({ "finding_id": finding }));
+        assert_eq!(state(&story), ItemState::Rejected);
+        story.verify(json!({ "finding_id": finding }));
+        assert_eq!(story.sentence(), "1 blocking finding reported; resolved without a commit.");
+        assert!(!story.is_disputed());
+    }
+}
+
+#[test]
 fn a_rejected_finding_may_be_fixed_all_the_same() {
     let mut story = Story::default();
     let finding = story.report_high();

@@ -4,8 +4,6 @@
 pub const FINDINGS_MAX: usize = 200;
 /// Commits kept of one finding; further ones are counted.
 pub const FINDING_COMMITS_MAX: usize = 8;
-/// Authors of fixes kept of one finding, the latest.
-pub const FINDING_FIXERS_MAX: usize = 8;
 /// Events and replies remembered so that a reply to them finds its finding.
 pub const TRAIL_STEPS_MAX: usize = 512;
 /// Findings that all remembered events and replies point to, together.

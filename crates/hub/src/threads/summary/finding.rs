@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::{Place, Scope};
 use super::trail::{Answers, Step};
-use super::voice::Voice;
+use super::voice::{Voice, VoiceSet};
 use protocol::limits::summary as limits;
 
 /// Where a finding stands.
@@ -64,9 +64,9 @@ pub(super) struct Finding {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) label: String,
     pub(super) text: String,
-    /// Everybody who pushed a fix, the latest last.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) fixers: Vec<Voice>,
+    /// Everybody who pushed a fix.
+    #[serde(default, skip_serializing_if = "VoiceSet::is_empty")]
+    pub(super) fixers: VoiceSet,
     /// Commits of the standing fix, each with the `seq` that named it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) commits: Vec<(i64, String)>,
@@ -111,11 +111,7 @@ impl Finding {
         self.fixed = Some(seq);
         self.rejecter = None;
         self.remark = None;
-        self.fixers.retain(|fixer| *fixer != by);
-        if self.fixers.len() >= limits::FINDING_FIXERS_MAX {
-            self.fixers.remove(0);
-        }
-        self.fixers.push(by);
+        self.fixers.add(by);
         for commit in commits {
             if self.commits.iter().any(|(_, known)| known == commit) {
                 continue;
@@ -130,7 +126,7 @@ impl Finding {
 
     /// Somebody says that it is done; the module's documentation says whose word counts.
     pub(super) fn verify(&mut self, seq: i64, by: Voice, answered: Option<&Step>) {
-        let is_author = self.fixers.iter().any(|fixer| fixer.may_be(by));
+        let is_author = self.fixers.may_hold(by);
         let objection = match self.state {
             State::Resolved => return,
             State::Fixed if is_author => Some(Remark::SelfVerified(seq)),

@@ -14,7 +14,7 @@ use super::tally::Tally;
 use super::text;
 use super::trail::{Answers, Step, Trail};
 use super::unlinked::{Unlinked, UnlinkedList, Weight};
-use super::voice::{Voice, Voices};
+use super::voice::{Voice, VoiceSet, Voices};
 use protocol::limits::summary as limits;
 
 /// What a thread amounts to so far.
@@ -58,7 +58,7 @@ impl Default for Fold {
 
 impl Fold {
     /// The version of the rules; it grows whenever the same messages would lead to another state.
-    pub const RULES: u32 = 2;
+    pub const RULES: u32 = 3;
 
     /// Reads a stored state. One that other rules made, or that cannot be read, is an empty one:
     /// its [`through_seq`](Self::through_seq) is 0, so the thread is taken in from the beginning.
@@ -152,7 +152,7 @@ impl Fold {
             place: facts.place(),
             label: facts.label(),
             text: text::one_line(entry.body, limits::QUOTE_BYTES_MAX),
-            fixers: Vec::new(),
+            fixers: VoiceSet::default(),
             commits: Vec::new(),
             commits_omitted: 0,
             opened: entry.seq,

@@ -24,6 +24,41 @@ impl Voice {
     }
 }
 
+/// Some of the senders of a thread, one bit each: as many as there are, in a few bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct VoiceSet(Vec<u64>);
+
+impl VoiceSet {
+    /// Adds a sender.
+    pub(super) fn add(&mut self, voice: Voice) {
+        let (word, bit) = Self::place(voice);
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        if let Some(bits) = self.0.get_mut(word) {
+            *bits |= bit;
+        }
+    }
+
+    /// Whether this sender may be among them.
+    pub(super) fn may_hold(&self, voice: Voice) -> bool {
+        let (word, bit) = Self::place(voice);
+        self.0.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+
+    /// Whether nobody is among them.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The word and the bit of a sender; those who came after the table was full share the last.
+    fn place(voice: Voice) -> (usize, u64) {
+        let number = usize::from(voice.0).min(limits::VOICES_MAX);
+        (number / 64, 1 << (number % 64))
+    }
+}
+
 /// The senders of a thread in order of their first word.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Voices {
@@ -80,5 +115,19 @@ mod tests {
         assert!(!one.is_surely(one));
         assert!(voices.of("agent_7").is_surely(Voice(7)));
         assert_eq!(voices.phrase(), "more than 256 participants");
+    }
+
+    #[test]
+    fn a_set_holds_whom_it_was_given_and_takes_the_crowd_for_one() {
+        let mut set = VoiceSet::default();
+        assert!(set.is_empty() && !set.may_hold(Voice(0)) && !set.may_hold(CROWD));
+        for number in [0, 63, 64, 255] {
+            set.add(Voice(number));
+        }
+        assert!([0, 63, 64, 255].iter().all(|number| set.may_hold(Voice(*number))));
+        assert!([1, 62, 65, 254].iter().all(|number| !set.may_hold(Voice(*number))));
+        assert!(!set.may_hold(CROWD));
+        set.add(CROWD);
+        assert!(set.may_hold(CROWD) && !set.may_hold(Voice(254)));
     }
 }

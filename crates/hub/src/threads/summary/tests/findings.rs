@@ -171,6 +171,24 @@ fn no_order_of_events_lets_an_author_verify_a_standing_fix() {
 }
 
 #[test]
+fn the_first_of_many_authors_cannot_verify_their_fixes_either() {
+    let mut story = Story::default();
+    let finding = story.report_high();
+    story.event("author_0", "fix_pushed", json!({ "finding_id": finding }));
+    for number in 0..40 {
+        let author = format!("author_{number}");
+        story.event(&author, "fix_pushed", json!({ "finding_id": finding }));
+    }
+    for number in 0..40 {
+        let author = format!("author_{number}");
+        story.event(&author, "finding_verified", json!({ "finding_id": finding }));
+        assert!(story.is_disputed(), "{author}");
+    }
+    story.verify(json!({ "finding_id": finding }));
+    assert!(!story.is_disputed());
+}
+
+#[test]
 fn an_author_of_any_fix_cannot_verify_the_sum_of_them() {
     let mut story = Story::default();
     let finding = story.report_high();

@@ -2,8 +2,13 @@
 
 /// Findings kept one by one; beyond, the least urgent become mere counts.
 pub const FINDINGS_MAX: usize = 200;
-/// Commits kept of one finding; further ones are counted.
+/// Commits kept of one finding by name.
 pub const FINDING_COMMITS_MAX: usize = 8;
+/// Commits of one finding beyond those, known by a digest; with them as many as one event may name.
+pub const FINDING_COMMIT_DIGESTS_MAX: usize = EVENT_COMMITS_MAX - FINDING_COMMITS_MAX;
+/// Commits of resolved findings that are mere counts, known by a digest; beyond these and those of
+/// one finding, a sentence says "at least".
+pub const FORGOTTEN_COMMITS_MAX: usize = 1_024;
 /// Events and replies remembered so that a reply to them finds its finding.
 pub const TRAIL_STEPS_MAX: usize = 512;
 /// Findings that all remembered events and replies point to, together.

@@ -4,6 +4,7 @@ use protocol::MessageId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::commits::Pushed;
 use super::event::Event;
 use super::text;
 use protocol::limits::summary as limits;
@@ -100,10 +101,9 @@ impl Facts {
     }
 
     /// The commits it names: `commit` and `commits`, each one value or a list.
-    pub(super) fn commits(&self) -> Vec<String> {
+    pub(super) fn commits(&self) -> Pushed {
         self.values(&["commit", "commits"])
             .filter_map(|value| word(value).and_then(|word| text::commit(&word)))
-            .take(limits::EVENT_COMMITS_MAX)
             .collect()
     }
 

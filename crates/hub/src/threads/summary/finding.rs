@@ -11,10 +11,10 @@
 use protocol::MessageId;
 use serde::{Deserialize, Serialize};
 
+use super::commits::{Commits, Pushed};
 use super::facts::{Place, Scope};
 use super::trail::{Answers, Step};
 use super::voice::{Voice, VoiceSet};
-use protocol::limits::summary as limits;
 
 /// Where a finding stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,12 +67,9 @@ pub(super) struct Finding {
     /// Everybody who pushed a fix.
     #[serde(default, skip_serializing_if = "VoiceSet::is_empty")]
     pub(super) fixers: VoiceSet,
-    /// Commits of the standing fix, each with the `seq` that named it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) commits: Vec<(i64, String)>,
-    /// Commits beyond those kept.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) commits_omitted: u32,
+    /// Commits of the standing fix.
+    #[serde(default, skip_serializing_if = "Commits::is_empty")]
+    pub(super) commits: Commits,
     /// When it was last opened; fixes before that no longer stand.
     pub(super) opened: i64,
     /// The latest fix, while it stands.
@@ -97,13 +94,8 @@ impl Finding {
         self.state != State::Resolved
     }
 
-    /// Whether any commit is known to have led here.
-    pub(super) fn has_commits(&self) -> bool {
-        !self.commits.is_empty()
-    }
-
     /// A fix was pushed. On a resolved finding it changes nothing.
-    pub(super) fn fix(&mut self, seq: i64, by: Voice, commits: &[String]) {
+    pub(super) fn fix(&mut self, seq: i64, by: Voice, pushed: &Pushed) {
         if self.state == State::Resolved {
             return;
         }
@@ -112,16 +104,7 @@ impl Finding {
         self.rejecter = None;
         self.remark = None;
         self.fixers.add(by);
-        for commit in commits {
-            if self.commits.iter().any(|(_, known)| known == commit) {
-                continue;
-            }
-            if self.commits.len() < limits::FINDING_COMMITS_MAX {
-                self.commits.push((seq, commit.clone()));
-            } else {
-                self.commits_omitted = self.commits_omitted.saturating_add(1);
-            }
-        }
+        self.commits.add(seq, pushed);
     }
 
     /// Somebody says that it is done; the module's documentation says whose word counts.
@@ -192,17 +175,11 @@ impl Finding {
         self.rejecter = None;
         self.re_review = None;
         self.remark = Some(remark);
-        self.commits.clear();
-        self.commits_omitted = 0;
+        self.commits = Commits::default();
     }
 
     /// Whether this answers a fix from before the finding was last opened.
     fn is_stale(&self, answered: Option<&Step>) -> bool {
         answered.is_some_and(|step| step.answers == Answers::Fix && step.about < self.opened)
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }

@@ -4,6 +4,7 @@ use protocol::MessageKind;
 use protocol::thread::Dispute;
 use serde::{Deserialize, Serialize};
 
+use super::commits::{CommitDigests, Commits, Pushed};
 use super::entry::Entry;
 use super::event::Event;
 use super::facts::Facts;
@@ -32,6 +33,9 @@ pub struct Fold {
     pub(super) findings: Vec<Finding>,
     /// The findings that are not kept one by one.
     pub(super) forgotten: Tally,
+    /// The commits of the resolved ones among those.
+    #[serde(default, skip_serializing_if = "CommitDigests::is_empty")]
+    pub(super) forgotten_commits: CommitDigests,
     pub(super) trail: Trail,
     pub(super) unlinked: UnlinkedList,
     /// The latest event that resolved the thread.
@@ -48,6 +52,7 @@ impl Default for Fold {
             voices: Voices::default(),
             findings: Vec::new(),
             forgotten: Tally::default(),
+            forgotten_commits: CommitDigests::default(),
             trail: Trail::default(),
             unlinked: UnlinkedList::default(),
             resolved_at: None,
@@ -58,7 +63,7 @@ impl Default for Fold {
 
 impl Fold {
     /// The version of the rules; it grows whenever the same messages would lead to another state.
-    pub const RULES: u32 = 3;
+    pub const RULES: u32 = 4;
 
     /// Reads a stored state. One that other rules made, or that cannot be read, is an empty one:
     /// its [`through_seq`](Self::through_seq) is 0, so the thread is taken in from the beginning.
@@ -153,8 +158,7 @@ impl Fold {
             label: facts.label(),
             text: text::one_line(entry.body, limits::QUOTE_BYTES_MAX),
             fixers: VoiceSet::default(),
-            commits: Vec::new(),
-            commits_omitted: 0,
+            commits: Commits::default(),
             opened: entry.seq,
             fixed: None,
             rejecter: None,
@@ -184,14 +188,7 @@ impl Fold {
         let gone = self.findings.remove(at);
         self.forgotten.add(&gone);
         if gone.state == State::Resolved {
-            let names = |commit: &str| {
-                self.findings
-                    .iter()
-                    .filter(|finding| finding.state == State::Resolved)
-                    .any(|finding| finding.commits.iter().any(|(_, known)| known == commit))
-            };
-            let lost = gone.commits.iter().filter(|(_, commit)| !names(commit)).count();
-            self.forgotten.omit_commits(u64::try_from(lost).unwrap_or(u64::MAX));
+            self.forgotten_commits.add_all(&gone.commits);
         }
     }
 
@@ -202,16 +199,16 @@ impl Fold {
             self.unlinked.clear_rejections_of(by);
         }
         self.list_unlinked(event, entry, by, &link);
-        let commits = match event {
-            Event::Fix => commits_of(entry, facts),
-            _ => Vec::new(),
+        let pushed = match event {
+            Event::Fix => pushed_by(entry, facts),
+            _ => Pushed::default(),
         };
         for number in &link.findings {
             let answered = link.answered.as_ref().filter(|step| step.findings.contains(number));
             let at = self.findings.binary_search_by_key(number, |finding| finding.seq).ok();
             let Some(finding) = at.and_then(|at| self.findings.get_mut(at)) else { continue };
             match event {
-                Event::Fix => finding.fix(entry.seq, by, &commits),
+                Event::Fix => finding.fix(entry.seq, by, &pushed),
                 Event::Verified => finding.verify(entry.seq, by, answered),
                 Event::Rejected => finding.reject(entry.seq, by, facts.scope(), answered),
                 _ => finding.re_review = Some(entry.seq),
@@ -251,9 +248,9 @@ impl Fold {
 }
 
 /// The commits of a fix: those its metadata names, else those its text speaks of.
-fn commits_of(entry: &Entry<'_>, facts: &Facts) -> Vec<String> {
+fn pushed_by(entry: &Entry<'_>, facts: &Facts) -> Pushed {
     match facts.commits() {
-        named if named.is_empty() => text::commits_in(entry.body),
+        named if named.is_empty() => text::commits_in(entry.body).collect(),
         named => named,
     }
 }

@@ -4,6 +4,9 @@
 //! stated limit however long the thread is, and it is kept as JSON beside the thread.
 //! [`Fold::summary`] and [`Fold::dispute`] only read it. Nothing here asks for the time or does I/O.
 
+mod commits;
+mod credit;
+mod digest;
 mod entry;
 mod event;
 mod facts;

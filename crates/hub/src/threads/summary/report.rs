@@ -1,7 +1,5 @@
 //! The answer of `summarize_thread`: what a reader needs instead of the whole thread.
 
-use std::collections::BTreeMap;
-
 use protocol::{MessageId, ThreadStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -148,22 +146,11 @@ impl Fold {
     }
 
     fn sentence_with(&self, may_name: impl Fn(&str) -> bool) -> String {
-        let mut tally = self.tally();
+        let tally = self.tally();
         if tally.reported().total() == 0 {
             return sentence::talk(self.messages, &self.voices.phrase());
         }
-        let mut first_named: BTreeMap<&str, (i64, usize)> = BTreeMap::new();
-        for finding in self.findings.iter().filter(|finding| !finding.is_unresolved()) {
-            for (place, (seq, commit)) in finding.commits.iter().enumerate() {
-                let at = first_named.entry(commit).or_insert((*seq, place));
-                *at = (*at).min((*seq, place));
-            }
-        }
-        let (mut commits, unnamed): (Vec<&str>, Vec<&str>) =
-            first_named.keys().copied().partition(|commit| may_name(commit));
-        tally.omit_commits(u64::try_from(unnamed.len()).unwrap_or(u64::MAX));
-        commits.sort_by_key(|commit| first_named.get(commit));
-        sentence::findings(&tally, &commits)
+        sentence::findings(&tally, &self.credit(may_name))
     }
 
     fn open_items(&self) -> (Vec<OpenItem>, u64) {
@@ -200,7 +187,7 @@ fn finding_item(finding: &Finding) -> Option<OpenItem> {
         location: finding.place.location(),
         task_id: said(&finding.place.task),
         text: finding.text.clone(),
-        commits: finding.commits.iter().map(|(_, commit)| commit.clone()).collect(),
+        commits: finding.commits.named.iter().map(|(_, commit)| commit.clone()).collect(),
         note: note(finding),
     })
 }

@@ -1,10 +1,11 @@
 //! The one sentence a thread comes down to.
 
+use super::credit::Credit;
 use super::tally::{Count, Tally};
 use protocol::limits::summary as limits;
 
 /// "2 blocking findings reported; both resolved after commits abc1234 and def5678."
-pub(super) fn findings(tally: &Tally, commits: &[&str]) -> String {
+pub(super) fn findings(tally: &Tally, credit: &Credit<'_>) -> String {
     let reported = tally.reported();
     let total = reported.total();
     let is_mixed = reported.blocking > 0 && reported.minor > 0;
@@ -18,7 +19,7 @@ pub(super) fn findings(tally: &Tally, commits: &[&str]) -> String {
         (count.total() > 0).then(|| format!("{}{words}{mark}", quantity(count.total(), total)))
     };
     let parts = [
-        resolved(tally, total, commits),
+        resolved(tally, total, credit),
         part(tally.fixed, "fixed, awaiting re-review"),
         part(tally.rejected, "rejected"),
         part(tally.open, "open"),
@@ -55,28 +56,27 @@ fn quantity(count: u64, total: u64) -> String {
     }
 }
 
-fn resolved(tally: &Tally, total: u64, commits: &[&str]) -> Option<String> {
+fn resolved(tally: &Tally, total: u64, credit: &Credit<'_>) -> Option<String> {
     let count = tally.resolved.total();
     let without = tally.without_commit;
     let with = count.saturating_sub(without);
     let how = match (with, without) {
         (0, 0) => return None,
         (0, _) => "resolved without a commit".to_owned(),
-        (_, 0) => format!("resolved after {}", named(commits, tally.commits_omitted)),
-        _ => format!(
-            "resolved ({with} after {}, {without} without a commit)",
-            named(commits, tally.commits_omitted)
-        ),
+        (_, 0) => format!("resolved after {}", commits(credit)),
+        _ => format!("resolved ({with} after {}, {without} without a commit)", commits(credit)),
     };
     Some(format!("{}{how}", quantity(count, total)))
 }
 
-/// "commit a", "commits a, b and c", "commits a, b, c, d, e and 7 more".
-fn named(commits: &[&str], omitted: u64) -> String {
-    let (shown, rest) = commits.split_at(commits.len().min(limits::SENTENCE_COMMITS_MAX));
-    let more = omitted.saturating_add(u64::try_from(rest.len()).unwrap_or(u64::MAX));
-    match (shown, more) {
-        ([], 1) => "1 commit".to_owned(),
+/// "commit a", "commits a, b and c", "commits a, b, c, d, e and 7 more", or "at least 7 more" where
+/// there may be others.
+fn commits(credit: &Credit<'_>) -> String {
+    let (shown, rest) = credit.named.split_at(credit.named.len().min(limits::SENTENCE_COMMITS_MAX));
+    let count = credit.unnamed + rest.len();
+    let more = if credit.has_more { format!("at least {count}") } else { count.to_string() };
+    match (shown, count) {
+        ([], 1) => format!("{more} commit"),
         ([], _) => format!("{more} commits"),
         ([only], 0) => format!("commit {only}"),
         ([before @ .., last], 0) => format!("commits {} and {last}", before.join(", ")),
@@ -88,6 +88,10 @@ fn named(commits: &[&str], omitted: u64) -> String {
 mod tests {
     use super::*;
 
+    fn after<'a>(named: &[&'a str], unnamed: usize) -> Credit<'a> {
+        Credit { named: named.to_vec(), unnamed, has_more: false }
+    }
+
     fn count(blocking: u64, minor: u64) -> Count {
         Count { blocking, minor }
     }
@@ -96,22 +100,25 @@ mod tests {
     fn one_finding_needs_no_number() {
         let tally = Tally { resolved: count(1, 0), ..Tally::default() };
         assert_eq!(
-            findings(&tally, &["abc1234"]),
+            findings(&tally, &after(&["abc1234"], 0)),
             "1 blocking finding reported; resolved after commit abc1234."
         );
         let tally = Tally { open: count(0, 1), ..Tally::default() };
-        assert_eq!(findings(&tally, &[]), "1 minor finding reported; open.");
+        assert_eq!(findings(&tally, &after(&[], 0)), "1 minor finding reported; open.");
     }
 
     #[test]
     fn many_findings_are_all_or_so_many() {
         let tally = Tally { resolved: count(3, 0), ..Tally::default() };
         assert_eq!(
-            findings(&tally, &["a", "b", "c"]),
+            findings(&tally, &after(&["a", "b", "c"], 0)),
             "3 blocking findings reported; all resolved after commits a, b and c."
         );
         let tally = Tally { open: count(2, 0), rejected: count(1, 0), ..Tally::default() };
-        assert_eq!(findings(&tally, &[]), "3 blocking findings reported; 1 rejected, 2 open.");
+        assert_eq!(
+            findings(&tally, &after(&[], 0)),
+            "3 blocking findings reported; 1 rejected, 2 open."
+        );
     }
 
     #[test]
@@ -124,7 +131,7 @@ mod tests {
             ..Tally::default()
         };
         assert_eq!(
-            findings(&tally, &["abc1234"]),
+            findings(&tally, &after(&["abc1234"], 0)),
             "2 blocking and 3 minor findings reported; 1 resolved after commit abc1234, \
              2 fixed, awaiting re-review (1 blocking), 1 rejected, 1 open (blocking)."
         );
@@ -134,12 +141,12 @@ mod tests {
     fn findings_resolved_without_a_commit_are_told_apart() {
         let tally = Tally { resolved: count(2, 0), without_commit: 2, ..Tally::default() };
         assert_eq!(
-            findings(&tally, &[]),
+            findings(&tally, &after(&[], 0)),
             "2 blocking findings reported; both resolved without a commit."
         );
         let tally = Tally { resolved: count(3, 0), without_commit: 1, ..Tally::default() };
         assert_eq!(
-            findings(&tally, &["a", "b"]),
+            findings(&tally, &after(&["a", "b"], 0)),
             "3 blocking findings reported; all resolved (2 after commits a and b, \
              1 without a commit)."
         );
@@ -147,11 +154,21 @@ mod tests {
 
     #[test]
     fn a_long_list_of_commits_is_capped() {
-        let commits = ["a", "b", "c", "d", "e", "f", "g"];
-        assert_eq!(named(&commits, 0), "commits a, b, c, d, e and 2 more");
-        assert_eq!(named(&commits, 10), "commits a, b, c, d, e and 12 more");
-        assert_eq!(named(&["a"], 1), "commits a and 1 more");
-        assert_eq!(named(&[], 3), "3 commits");
+        let seven = ["a", "b", "c", "d", "e", "f", "g"];
+        assert_eq!(commits(&after(&seven, 0)), "commits a, b, c, d, e and 2 more");
+        assert_eq!(commits(&after(&seven, 10)), "commits a, b, c, d, e and 12 more");
+        assert_eq!(commits(&after(&["a"], 1)), "commits a and 1 more");
+        assert_eq!(commits(&after(&[], 3)), "3 commits");
+    }
+
+    #[test]
+    fn a_number_that_may_be_too_small_says_so() {
+        let or_more = |credit| commits(&Credit { has_more: true, ..credit });
+        let seven = ["a", "b", "c", "d", "e", "f", "g"];
+        assert_eq!(or_more(after(&seven, 25)), "commits a, b, c, d, e and at least 27 more");
+        assert_eq!(or_more(after(&["a"], 1)), "commits a and at least 1 more");
+        assert_eq!(or_more(after(&[], 32)), "at least 32 commits");
+        assert_eq!(or_more(after(&[], 1)), "at least 1 commit");
     }
 
     #[test]

@@ -32,8 +32,6 @@ pub(super) struct Tally {
     pub(super) resolved: Count,
     /// Those of the resolved that no commit is known for.
     pub(super) without_commit: u64,
-    /// Commits of resolved findings that are not kept by name.
-    pub(super) commits_omitted: u64,
 }
 
 impl Tally {
@@ -47,15 +45,9 @@ impl Tally {
             State::Resolved => {
                 self.resolved.add(one);
                 self.without_commit =
-                    self.without_commit.saturating_add((!finding.has_commits()).into());
-                self.omit_commits(finding.commits_omitted.into());
+                    self.without_commit.saturating_add(finding.commits.is_empty().into());
             }
         }
-    }
-
-    /// Counts commits that are no longer known by name.
-    pub(super) fn omit_commits(&mut self, count: u64) {
-        self.commits_omitted = self.commits_omitted.saturating_add(count);
     }
 
     /// All findings.

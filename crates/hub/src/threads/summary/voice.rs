@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::digest;
 use protocol::limits::summary as limits;
 
 /// A sender's number in one thread.
@@ -70,7 +71,7 @@ pub(super) struct Voices {
 impl Voices {
     /// The number of this sender, who gets one at the first word.
     pub(super) fn of(&mut self, sender: &str) -> Voice {
-        let digest = digest(sender);
+        let digest = digest::of(sender);
         if let Some(position) = self.digests.iter().position(|known| *known == digest) {
             return u16::try_from(position).map_or(CROWD, Voice);
         }
@@ -91,13 +92,6 @@ impl Voices {
             (count, true) => format!("more than {count} participants"),
         }
     }
-}
-
-/// The first eight bytes of SHA-256: the same on every machine and in every release.
-fn digest(sender: &str) -> u64 {
-    let digest = ring::digest::digest(&ring::digest::SHA256, sender.as_bytes());
-    let first = digest.as_ref().first_chunk::<8>().copied();
-    u64::from_be_bytes(first.expect("sha-256 digests are 32 bytes"))
 }
 
 #[cfg(test)]

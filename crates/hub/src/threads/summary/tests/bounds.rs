@@ -88,6 +88,12 @@ fn the_fullest_state_stays_below_its_limit() {
     let quotes = "\"\\".repeat(2_000);
     let sender = |number: i64| format!("{number}{}", "\"".repeat(127));
     let mut findings = Vec::new();
+    for number in 0..limits::FORGOTTEN_COMMITS_MAX {
+        let commits: Vec<String> = (0..4).map(|each| format!("{number}-{each}")).collect();
+        let finding = story.report_high();
+        story.fix(json!({ "finding_id": finding, "commits": commits }));
+        story.verify(json!({ "finding_id": finding }));
+    }
     for number in 0..300 {
         let facts = json!({ "body": quotes, "severity": quotes, "file": quotes, "line": quotes,
             "task_id": quotes, "finding_id": quotes, "blocking": true });
@@ -97,7 +103,7 @@ fn the_fullest_state_stays_below_its_limit() {
             let commits: Vec<String> =
                 (0..16).map(|each| format!("{number}-{round}-{each}-{}", "x".repeat(40))).collect();
             let facts = json!({ "finding_id": finding, "commits": commits });
-            story.event(&sender(round), "fix_pushed", facts);
+            story.event(&sender(number - round), "fix_pushed", facts);
         }
         story.event(AUTHOR, "finding_rejected", json!({ "finding_id": 9_999, "body": quotes }));
         let names = ["@a", "@b", "@c", "@d"].map(|name| name.to_owned() + &"é".repeat(60));

@@ -15,6 +15,7 @@ crate::on_both! {
     a_fold_that_cannot_be_read_is_made_again_and_kept
     a_fold_of_older_rules_is_made_again_outside_the_change_that_needs_it
     a_reporter_who_once_pushed_a_fix_accepts_a_rejection_and_the_thread_may_end
+    an_escalation_is_no_reason_for_a_later_block
 }
 
 async fn a_summary_tells_findings_and_where_the_thread_stands(on: On) {
@@ -211,6 +212,28 @@ async fn a_reporter_who_once_pushed_a_fix_accepts_a_rejection_and_the_thread_may
     assert_eq!(summary["summary"], "1 minor finding reported; resolved without a commit.");
     let resolve = json!({ "thread_id": thread, "status": "resolved" });
     hub.ok(&reviewer, "update_thread_status", resolve).await;
+    hub.stop().await;
+}
+
+async fn an_escalation_is_no_reason_for_a_later_block(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let here = json!({ "thread_id": thread });
+    let told = async || {
+        let summary = hub.ok(&worker("author"), "summarize_thread", here.clone()).await;
+        assert_eq!(summary["last_status"], "blocked");
+        let said = summary["highlights"].as_array().unwrap().clone();
+        said.iter().filter(|said| said["kind"] == "escalation").count()
+    };
+    event(&hub, &worker("reviewer"), &thread, "thread_escalated").await;
+    assert_eq!(told().await, 1);
+    for (by, status) in [(operator(), "active"), (worker("author"), "blocked")] {
+        let input = json!({ "thread_id": thread, "status": status, "reason": "the release" });
+        hub.ok(&by, "update_thread_status", input).await;
+    }
+    assert_eq!(told().await, 0);
+    event(&hub, &worker("reviewer"), &thread, "thread_escalated").await;
+    assert_eq!(told().await, 1);
     hub.stop().await;
 }
 

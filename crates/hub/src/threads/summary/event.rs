@@ -2,6 +2,9 @@
 
 use protocol::message::event_type;
 
+/// The `event_type` by which the hub says that a thread was moved.
+pub(super) const STATUS_CHANGED: &str = "status_changed";
+
 /// What an event says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {

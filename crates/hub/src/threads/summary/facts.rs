@@ -1,11 +1,11 @@
 //! Metadata read as facts. Every field may be missing, of another type or absurd; that is no error.
 
-use protocol::MessageId;
+use protocol::{MessageId, ThreadStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::commits::Pushed;
-use super::event::Event;
+use super::event::{Event, STATUS_CHANGED};
 use super::text;
 use protocol::limits::summary as limits;
 
@@ -75,6 +75,13 @@ impl Facts {
     /// What the event says.
     pub(super) fn event(&self) -> Option<Event> {
         self.0.get("event_type").and_then(Value::as_str).and_then(Event::from_name)
+    }
+
+    /// Where the thread was moved. Only the hub's own word is to be asked for it.
+    pub(super) fn moved_to(&self) -> Option<ThreadStatus> {
+        let name = self.0.get("event_type").and_then(Value::as_str);
+        let to = self.0.get("to").filter(|_| name == Some(STATUS_CHANGED));
+        to.and_then(|to| ThreadStatus::deserialize(to).ok())
     }
 
     /// The findings it names: `finding_id`, `finding_ids` and `fixes`, each one value or a list.

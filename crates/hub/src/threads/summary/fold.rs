@@ -1,7 +1,8 @@
 //! The state of a thread after some message, and the step that takes in the next one.
 
-use protocol::MessageKind;
+use protocol::caller::HUB_AGENT;
 use protocol::thread::Dispute;
+use protocol::{MessageKind, ThreadStatus};
 use serde::{Deserialize, Serialize};
 
 use super::commits::{CommitDigests, Commits, Pushed};
@@ -63,7 +64,7 @@ impl Default for Fold {
 
 impl Fold {
     /// The version of the rules; it grows whenever the same messages would lead to another state.
-    pub const RULES: u32 = 4;
+    pub const RULES: u32 = 5;
 
     /// Reads a stored state. One that other rules made, or that cannot be read, is an empty one:
     /// its [`through_seq`](Self::through_seq) is 0, so the thread is taken in from the beginning.
@@ -91,7 +92,7 @@ impl Fold {
         }
         self.through_seq = entry.seq;
         let facts = match entry.kind {
-            MessageKind::System => return,
+            MessageKind::System => return self.hear_hub(entry),
             MessageKind::Chat => Facts::default(),
             MessageKind::Event => Facts::read(entry.metadata),
         };
@@ -144,6 +145,18 @@ impl Fold {
     /// Whether any finding is unresolved, kept or not.
     pub(super) fn is_unresolved(&self) -> bool {
         self.forgotten.unresolved().total() > 0 || self.findings.iter().any(Finding::is_unresolved)
+    }
+
+    /// The hub speaks in its own name where it moves a thread. An agent that says the same in an
+    /// event moves nothing.
+    fn hear_hub(&mut self, entry: &Entry<'_>) {
+        if entry.sender != HUB_AGENT {
+            return;
+        }
+        let Some(to) = Facts::read(entry.metadata).moved_to() else { return };
+        if to != ThreadStatus::Blocked {
+            self.highlights.forget_escalation();
+        }
     }
 
     fn report(&mut self, entry: &Entry<'_>, by: Voice, facts: &Facts) {

@@ -122,6 +122,11 @@ impl Highlights {
         }
     }
 
+    /// The block is lifted: a later one has another reason.
+    pub(super) fn forget_escalation(&mut self) {
+        self.escalation = None;
+    }
+
     /// Chooses what fits, the most pressing and the latest first, and puts it in order.
     pub(super) fn select(&self, status: ThreadStatus, unresolved: Unresolved) -> Selection {
         let escalation = self.escalation.iter().filter(|_| status == ThreadStatus::Blocked);

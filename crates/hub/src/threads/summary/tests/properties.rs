@@ -4,6 +4,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
+use protocol::caller::HUB_AGENT;
 use protocol::message::event_type;
 use protocol::{MessageKind, ThreadStatus};
 use serde_json::{Value, json};
@@ -33,6 +34,7 @@ fn any_json() -> impl Strategy<Value = Value> {
         ".{0,12}".prop_map(Value::from),
         select(vec!["fix", "finding", "high", "low", "abc1234", "def5678", "a.rs"])
             .prop_map(Value::from),
+        select(vec!["active", "blocked", "resolved", "closed"]).prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
@@ -44,7 +46,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 fn metadata() -> impl Strategy<Value = String> {
-    const KEYS: [&str; 12] = [
+    const KEYS: [&str; 13] = [
         "finding_id",
         "finding_ids",
         "fixes",
@@ -57,8 +59,10 @@ fn metadata() -> impl Strategy<Value = String> {
         "commit",
         "commits",
         "event_type",
+        "to",
     ];
-    let facts = (select(event_type::ALL.to_vec()), vec((select(KEYS.to_vec()), any_json()), 0..5));
+    let names = [event_type::ALL.as_slice(), &["status_changed"]].concat();
+    let facts = (select(names), vec((select(KEYS.to_vec()), any_json()), 0..5));
     let event = facts.prop_map(|(event, facts)| {
         let mut map = json!({ "event_type": event });
         for (key, value) in facts {
@@ -88,7 +92,8 @@ fn draft() -> impl Strategy<Value = Draft> {
         "TODO ",
     ]);
     let body = prop_oneof![vec(words, 0..6).prop_map(|words| words.concat()), ".{0,40}"];
-    let sender = prop_oneof![select(vec!["a", "b", "c"]).prop_map(str::to_owned), ".{0,9}"];
+    let sender =
+        prop_oneof![select(vec!["a", "b", "c", HUB_AGENT]).prop_map(str::to_owned), ".{0,9}"];
     (sender, kind, body, option::of(metadata()), option::of(0_i64..12)).prop_map(
         |(sender, kind, body, metadata, back)| Draft { sender, kind, body, metadata, back },
     )

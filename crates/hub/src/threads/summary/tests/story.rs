@@ -1,5 +1,6 @@
 //! A thread told message by message.
 
+use protocol::caller::HUB_AGENT;
 use protocol::thread::Dispute;
 use protocol::{MessageId, MessageKind, ThreadStatus, Timestamp};
 use serde_json::{Value, json};
@@ -69,6 +70,13 @@ impl Story {
 
     pub(super) fn verify(&mut self, facts: Value) -> i64 {
         self.event(REVIEWER, "finding_verified", facts)
+    }
+
+    /// Has the hub say where the thread went.
+    pub(super) fn move_to(&mut self, to: ThreadStatus) -> i64 {
+        let facts = json!({ "event_type": "status_changed", "to": to, "by": "operator" });
+        let (kind, facts) = (MessageKind::System, facts.to_string());
+        self.post(HUB_AGENT, kind, "the thread was moved", Some(&facts), None)
     }
 
     pub(super) fn chat(&mut self, sender: &str, body: &str) -> i64 {

@@ -1,5 +1,6 @@
 //! Threads of talk: counts and highlights.
 
+use protocol::caller::HUB_AGENT;
 use protocol::{MessageKind, ThreadStatus};
 use serde_json::json;
 
@@ -142,4 +143,40 @@ fn an_escalation_is_shown_while_the_thread_is_blocked() {
     let blocked = story.fold.summary(ThreadStatus::Blocked);
     assert_eq!(blocked.highlights[0].kind, HighlightKind::Escalation);
     assert_eq!(blocked.last_status, ThreadStatus::Blocked);
+}
+
+#[test]
+fn an_escalation_is_forgotten_when_its_block_is_lifted() {
+    for lifted in [ThreadStatus::Active, ThreadStatus::Resolved, ThreadStatus::Closed] {
+        let mut story = Story::default();
+        let shown = |story: &Story| story.fold.summary(ThreadStatus::Blocked).highlights;
+        story.event(AUTHOR, "thread_escalated", json!({ "body": "We need a human" }));
+        story.move_to(ThreadStatus::Blocked);
+        assert_eq!(shown(&story)[0].text, "We need a human");
+        story.move_to(lifted);
+        story.move_to(ThreadStatus::Blocked);
+        assert!(shown(&story).is_empty(), "{lifted}");
+        story.event(AUTHOR, "thread_escalated", json!({ "body": "Again" }));
+        assert_eq!(shown(&story)[0].text, "Again");
+    }
+}
+
+#[test]
+fn only_the_hub_s_own_word_moves_a_thread() {
+    let facts = |to: &str| json!({ "event_type": "status_changed", "to": to }).to_string();
+    for (sender, kind, facts) in [
+        (AUTHOR, MessageKind::Event, facts("active")),
+        (AUTHOR, MessageKind::Chat, facts("active")),
+        (AUTHOR, MessageKind::System, facts("active")),
+        (HUB_AGENT, MessageKind::Event, facts("active")),
+        (HUB_AGENT, MessageKind::System, facts("gone")),
+        (HUB_AGENT, MessageKind::System, facts("active").replace("status", "title")),
+        (HUB_AGENT, MessageKind::System, "{}".to_owned()),
+    ] {
+        let mut story = Story::default();
+        story.event(AUTHOR, "thread_escalated", json!({ "body": "We need a human" }));
+        story.post(sender, kind, "active again", Some(&facts), None);
+        let blocked = story.fold.summary(ThreadStatus::Blocked);
+        assert_eq!(blocked.highlights[0].kind, HighlightKind::Escalation, "{sender} {kind:?}");
+    }
 }

@@ -16,6 +16,7 @@ crate::on_both! {
     a_fold_of_older_rules_is_made_again_outside_the_change_that_needs_it
     a_reporter_who_once_pushed_a_fix_accepts_a_rejection_and_the_thread_may_end
     an_escalation_is_no_reason_for_a_later_block
+    a_finding_is_late_while_the_thread_is_resolved_by_whatever_means
 }
 
 async fn a_summary_tells_findings_and_where_the_thread_stands(on: On) {
@@ -234,6 +235,32 @@ async fn an_escalation_is_no_reason_for_a_later_block(on: On) {
     assert_eq!(told().await, 0);
     event(&hub, &worker("reviewer"), &thread, "thread_escalated").await;
     assert_eq!(told().await, 1);
+    hub.stop().await;
+}
+
+async fn a_finding_is_late_while_the_thread_is_resolved_by_whatever_means(on: On) {
+    let hub = TestHub::with(on, generous());
+    for by_event in [true, false] {
+        let thread = open(&hub).await;
+        let to = async |status: &str| {
+            let input = json!({ "thread_id": thread, "status": status });
+            hub.ok(&worker("author"), "update_thread_status", input).await;
+        };
+        if by_event {
+            event(&hub, &worker("author"), &thread, "thread_resolved").await;
+        } else {
+            to("resolved").await;
+        }
+        event(&hub, &worker("reviewer"), &thread, "finding_reported").await;
+        to("active").await;
+        event(&hub, &worker("reviewer"), &thread, "finding_reported").await;
+        let here = json!({ "thread_id": thread });
+        let summary = hub.ok(&worker("author"), "summarize_thread", here).await;
+        let items = summary["open_items"].as_array().unwrap();
+        let late = "reported after the thread was resolved at seq 1";
+        assert_eq!(items[0]["note"], late, "by event: {by_event}");
+        assert_eq!(items[1].get("note"), None, "by event: {by_event}");
+    }
     hub.stop().await;
 }
 

@@ -39,7 +39,7 @@ pub struct Fold {
     pub(super) forgotten_commits: CommitDigests,
     pub(super) trail: Trail,
     pub(super) unlinked: UnlinkedList,
-    /// The latest event that resolved the thread.
+    /// The message by which the thread was resolved, while it is.
     resolved_at: Option<i64>,
     pub(super) highlights: Highlights,
 }
@@ -64,7 +64,7 @@ impl Default for Fold {
 
 impl Fold {
     /// The version of the rules; it grows whenever the same messages would lead to another state.
-    pub const RULES: u32 = 5;
+    pub const RULES: u32 = 6;
 
     /// Reads a stored state. One that other rules made, or that cannot be read, is an empty one:
     /// its [`through_seq`](Self::through_seq) is 0, so the thread is taken in from the beginning.
@@ -103,7 +103,8 @@ impl Fold {
         match event {
             Some(Event::Reported) => self.report(entry, by, &facts),
             Some(Event::Resolved) => {
-                self.resolved_at = Some(entry.seq);
+                // The hub's word about it comes right after.
+                self.resolved_at = self.resolved_at.or(Some(entry.seq));
                 self.pass_on(entry);
             }
             Some(Event::Escalated) | None => self.pass_on(entry),
@@ -154,6 +155,11 @@ impl Fold {
             return;
         }
         let Some(to) = Facts::read(entry.metadata).moved_to() else { return };
+        self.resolved_at = match to {
+            ThreadStatus::Resolved => self.resolved_at.or(Some(entry.seq)),
+            ThreadStatus::Closed => self.resolved_at,
+            ThreadStatus::Active | ThreadStatus::Blocked => None,
+        };
         if to != ThreadStatus::Blocked {
             self.highlights.forget_escalation();
         }

@@ -281,6 +281,44 @@ fn a_finding_after_the_resolution_makes_a_dispute_again() {
 }
 
 #[test]
+fn a_finding_is_late_while_the_thread_is_resolved_whoever_resolved_it() {
+    use ThreadStatus::{Active, Blocked, Closed, Resolved};
+    let late = "reported after the thread was resolved at seq";
+    for (moves, resolved_at) in [
+        (vec![Resolved], Some(1)),
+        (vec![Resolved, Active], None),
+        (vec![Resolved, Blocked], None),
+        (vec![Resolved, Closed, Active], None),
+        (vec![Resolved, Active, Resolved], Some(3)),
+        (vec![Blocked, Resolved], Some(2)),
+    ] {
+        let mut story = Story::default();
+        for to in &moves {
+            story.move_to(*to);
+        }
+        story.report_high();
+        let told = resolved_at.map(|seq| format!("{late} {seq}"));
+        assert_eq!(story.items()[0].note, told, "{moves:?}");
+    }
+}
+
+#[test]
+fn an_event_that_resolves_the_thread_is_cited_and_not_what_the_hub_says_of_it() {
+    let mut story = Story::default();
+    let resolved = story.event(REVIEWER, "thread_resolved", json!({}));
+    story.move_to(ThreadStatus::Resolved);
+    // Said once more, it is only talk.
+    story.event(AUTHOR, "thread_resolved", json!({}));
+    story.report_high();
+    let cited = format!("reported after the thread was resolved at seq {resolved}");
+    assert_eq!(story.items()[0].note.as_deref(), Some(cited.as_str()));
+    story.move_to(ThreadStatus::Active);
+    story.report_high();
+    assert_eq!(story.items()[0].note.as_deref(), Some(cited.as_str()), "it was late then");
+    assert_eq!(story.items()[1].note, None);
+}
+
+#[test]
 fn resolving_the_thread_settles_no_finding() {
     let mut story = Story::default();
     story.report_high();

@@ -243,6 +243,7 @@ async fn requests_are_asked_again_in_their_order_and_changes_without_a_key_are_n
     let lost = world.client.hear().await;
     assert_eq!(lost["id"], 5);
     assert_eq!(lost["error"]["data"]["code"], "UNAVAILABLE");
+    assert_eq!(lost["error"]["data"]["retryable"], false, "it may have been done");
     asked.remove(4);
     let mut owner = world.next_owner().await;
     while let Some(request) = asked.pop_front() {
@@ -280,6 +281,28 @@ async fn what_an_ending_connection_broke_off_is_asked_again() {
     assert_eq!(owner.hear().await, given_up);
     owner.say(json!({ "jsonrpc": "2.0", "id": 1, "result": of_a_tool })).await;
     assert_eq!(world.client.hear().await["result"], of_a_tool);
+}
+
+#[tokio::test]
+async fn what_waits_when_no_owner_can_be_reached_is_answered_before_the_end() {
+    let (mut world, mut owner) = World::greeted().await;
+    world.client.say(call(1, "list_threads", &json!({}))).await;
+    world.client.say(call(2, "post_message", &json!({}))).await;
+    let listen = json!({ "jsonrpc": "2.0", "id": "l", "method": "subscriptions/listen" });
+    world.client.say(listen).await;
+    for _ in 0..3 {
+        owner.hear().await;
+    }
+    world.owners.close();
+    drop(owner);
+    for (id, is_retryable) in [(json!(1), true), (json!(2), false), (json!("l"), true)] {
+        let answer = world.client.hear().await;
+        assert_eq!(answer["id"], id);
+        assert_eq!(answer["error"]["data"]["code"], "UNAVAILABLE");
+        assert_eq!(answer["error"]["data"]["retryable"], is_retryable, "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("no more owners"));
+    }
+    assert_eq!(world.ended().await, Err("no more owners".to_owned()));
 }
 
 #[tokio::test]

@@ -11,6 +11,8 @@ use crate::mcp;
 /// How often a request is sent before it is blamed for what became of the owners.
 const TRIES_MAX: u32 = 3;
 
+const LOOK_FIRST: &str = "look before you send it again, or use an idempotency_key";
+
 const SUBSCRIPTION_ID: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
 
 /// What a client has asked, and what of it an owner has not answered.
@@ -152,6 +154,15 @@ impl Memory {
             }
         }
     }
+
+    /// Answers everything that waits, because nobody else will.
+    pub(super) fn give_up(&mut self, reason: &str, to_client: &mut BytesMut) {
+        let mut unanswered: Vec<_> = std::mem::take(&mut self.waiting).into_iter().collect();
+        unanswered.sort_by_key(|(_, waiting)| waiting.order);
+        for (id, waiting) in unanswered {
+            to_client.extend_from_slice(&given_up(&id, reason, may_repeat(&waiting.line)));
+        }
+    }
 }
 
 /// An owner tells of each thread as soon as it is listened to, and of chats only what arrives from
@@ -178,25 +189,36 @@ fn is_cancelled(answer: &Value) -> bool {
 
 /// What a client hears of a request that is not sent again.
 fn lost(id: &str, may_repeat: bool) -> Vec<u8> {
+    if may_repeat {
+        let message = "the hub went away each time it was asked this";
+        let hint = "its log says why; ask something else, or again when it is mended";
+        return unavailable(id, message, hint, may_repeat);
+    }
+    let message = "the hub restarted before it answered; whether the change was made is not known";
+    unavailable(id, message, LOOK_FIRST, may_repeat)
+}
+
+/// What a client hears of a request that waits when there will be no owner any more.
+fn given_up(id: &str, reason: &str, may_repeat: bool) -> Vec<u8> {
+    if may_repeat {
+        let message = format!("the hub is out of reach: {reason}");
+        return unavailable(id, &message, "ask again when it is mended", may_repeat);
+    }
+    let message =
+        format!("the hub is out of reach, and whether the change was made is not known: {reason}");
+    unavailable(id, &message, LOOK_FIRST, may_repeat)
+}
+
+/// A program may ask again by itself only what is the same when it is done twice.
+fn unavailable(id: &str, message: &str, hint: &str, may_repeat: bool) -> Vec<u8> {
     let id: Value = serde_json::from_str(id).unwrap_or(Value::Null);
-    let (message, hint) = if may_repeat {
-        (
-            "the hub went away each time it was asked this",
-            "its log says why; ask something else, or again when it is mended",
-        )
-    } else {
-        (
-            "the hub restarted before it answered; whether the change was made is not known",
-            "look before you send it again, or use an idempotency_key",
-        )
-    };
     let error = json!({
         "jsonrpc": "2.0",
         "id": id,
         "error": {
             "code": protocol::ErrorCode::Unavailable.json_rpc_code(),
             "message": message,
-            "data": { "code": "UNAVAILABLE", "retryable": true, "hint": hint },
+            "data": { "code": "UNAVAILABLE", "retryable": may_repeat, "hint": hint },
         },
     });
     mcp::framed(&error)

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use protocol::limits;
+use protocol::limits::mcp::LAST_ANSWERS_TIMEOUT;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::line_reader::{LineReader, Read};
@@ -71,8 +72,16 @@ impl<I: AsyncBufRead + Unpin, O: AsyncWrite + Unpin> Bridge<I, O> {
         }
     }
 
-    /// Carries messages until the client ends its input.
-    pub async fn run(mut self, mut owner: impl Connect) -> Result<(), String> {
+    /// Carries messages until the client ends its input, or no owner can be reached any more.
+    pub async fn run(mut self, owner: impl Connect) -> Result<(), String> {
+        let ended = self.carry_on(owner).await;
+        if let Err(reason) = &ended {
+            self.give_up(reason).await;
+        }
+        ended
+    }
+
+    async fn carry_on(&mut self, mut owner: impl Connect) -> Result<(), String> {
         let mut silent = 0;
         loop {
             let connection = owner.connect().await?;
@@ -91,6 +100,21 @@ impl<I: AsyncBufRead + Unpin, O: AsyncWrite + Unpin> Bridge<I, O> {
             if let Some(doublings) = silent.checked_sub(1) {
                 tokio::time::sleep(SILENT_OWNER_PAUSE * 2_u32.pow(doublings)).await;
             }
+        }
+    }
+
+    /// Tells the client of everything it waits for that there will be no answer.
+    async fn give_up(&mut self, reason: &str) {
+        self.memory.give_up(reason, &mut self.to_client);
+        let told = async {
+            self.output.write_all(&self.to_client).await?;
+            self.output.flush().await
+        };
+        // A client that no longer reads must not hold us.
+        match tokio::time::timeout(LAST_ANSWERS_TIMEOUT, told).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "the client is gone as well"),
+            Err(_) => tracing::debug!("the client does not read what it waits for"),
         }
     }
 

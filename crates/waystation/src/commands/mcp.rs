@@ -1,7 +1,6 @@
 //! MCP on stdio: a thin bridge to the owner, or the hub itself with `--embedded`.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -141,7 +140,6 @@ async fn embedded(place: &Place, greeting: &Greeting) -> Result<()> {
         let reached = Reached { url: None, open: None };
         tokio::task::spawn_blocking(move || owner::open(&place, &config, lock, reached)).await??
     };
-    opened.load_revocations().await?;
     let mut greeting = greeting.clone();
     greeting.workspace.get_or_insert(config.workspace);
     let identify = async || {
@@ -151,22 +149,21 @@ async fn embedded(place: &Place, greeting: &Greeting) -> Result<()> {
             reason: error.to_string(),
         })
     };
-    let caller = tokio::select! {
-        caller = patiently(identify) => caller.map_err(anyhow::Error::msg)?,
+    let stop = CancellationToken::new();
+    let serving = async {
+        opened.load_revocations().await?;
+        let caller = patiently(identify).await.map_err(anyhow::Error::msg)?;
+        let input = BufReader::new(tokio::io::stdin());
+        let (app, output) = (opened.app.mcp(), tokio::io::stdout());
+        Ok(edge::mcp::serve_stream(app, caller, input, output, stop.clone()).await?)
+    };
+    let served = tokio::select! {
+        served = serving => served,
         () = owner::asked_to_stop() => {
-            opened.close().await;
-            return Ok(());
+            stop.cancel();
+            Ok(())
         }
     };
-    let stop = CancellationToken::new();
-    let app = opened.app.mcp();
-    let input = BufReader::new(tokio::io::stdin());
-    tokio::select! {
-        served = edge::mcp::serve_stream(app, Arc::clone(&caller), input, tokio::io::stdout(), stop.clone()) => {
-            served?;
-        }
-        () = owner::asked_to_stop() => stop.cancel(),
-    }
     opened.close().await;
-    Ok(())
+    served
 }

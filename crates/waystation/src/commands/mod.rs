@@ -64,7 +64,15 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
                 Command::Up(_) | Command::Owner | Command::Agentd(_) => 0,
                 _ => 1,
             };
-            runtime(threads)?.block_on(run_async(command, cli.global, place))
+            let bridges_stdin = matches!(command, Command::Mcp(_));
+            let runtime = runtime(threads)?;
+            let ended = runtime.block_on(run_async(command, cli.global, place));
+            if bridges_stdin {
+                // A read of standard input cannot be called off, and this one waits for a client that
+                // may say nothing for ever. Whatever else ran beside it has been awaited by now.
+                runtime.shutdown_background();
+            }
+            ended
         }
     }
 }

@@ -25,13 +25,14 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn start(mut command: Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+    pub(crate) fn start(command: Command) -> Self {
+        Self::start_telling(command, Stdio::null())
+    }
+
+    /// The same with its standard error elsewhere.
+    fn start_telling(mut command: Command, stderr: Stdio) -> Self {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let input = child.stdin.take();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let (sender, output) = mpsc::channel();
@@ -97,6 +98,11 @@ impl Client {
     /// The next notification.
     pub(crate) fn news(&mut self) -> Value {
         if self.told.is_empty() { self.read() } else { self.told.remove(0) }
+    }
+
+    /// How it ended, while its input was still open.
+    fn ended(&mut self) -> Option<i32> {
+        stand_in::until("it ends by itself", || self.child.try_wait().unwrap()).code()
     }
 
     pub(crate) fn end(mut self) -> i32 {
@@ -221,4 +227,58 @@ fn a_bridge_outlives_its_token_as_long_as_the_file_holds_a_fresh_one() {
         now.contains(&"new".to_owned()).then_some(())
     });
     assert_eq!(codex.end(), 0);
+}
+
+#[test]
+fn a_signal_ends_it_while_its_client_says_nothing() {
+    for args in [["mcp"].as_slice(), &["mcp", "--embedded"]] {
+        for signal in [Signal::TERM, Signal::INT] {
+            let home = Home::new();
+            let mut ada = Client::start(home.command(args));
+            ada.tool("list_threads", &json!({}));
+            let pid = Pid::from_raw(i32::try_from(ada.child.id()).unwrap()).unwrap();
+            kill_process(pid, signal).unwrap();
+            assert_eq!(ada.ended(), Some(0), "{args:?} {signal:?}");
+        }
+    }
+}
+
+#[test]
+fn a_bridge_that_the_next_hub_refuses_says_why_and_answers_what_waits() {
+    let home = Home::new();
+    let file = home.path().join("token");
+    std::fs::write(&file, home.ok(&["token", "issue", "--agent", "codex"])).unwrap();
+    let mut command = home.command(&["mcp"]);
+    command.env("WAYSTATION_TOKEN_FILE", &file);
+    let errors = home.path().join("errors");
+    let stderr = std::fs::File::create(&errors).unwrap().into();
+    let mut codex = Client::start_telling(command, stderr);
+    let thread = codex.tool("create_thread", &json!({ "title": "t" }));
+    let wait = json!({ "thread_id": thread["thread_id"], "timeout_ms": 50_000 });
+    let waiting =
+        codex.send("tools/call", &json!({ "name": "wait_for_messages", "arguments": wait }));
+    std::fs::write(&file, "x.y.z").unwrap();
+    kill_owner(&home);
+    let answer = codex.answer(waiting);
+    assert_eq!(answer["error"]["data"]["code"], "UNAVAILABLE", "{answer}");
+    assert_eq!(codex.ended(), Some(1));
+    let said = std::fs::read_to_string(errors).unwrap();
+    let reason = answer["error"]["message"].as_str().unwrap().rsplit(": ").next().unwrap();
+    assert!(said.contains("token") && said.contains(reason), "{said}; {answer}");
+}
+
+#[test]
+fn a_client_that_no_longer_reads_ends_it() {
+    let home = Home::new();
+    let mut command = home.command(&["mcp"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    writeln!(input, "{ping}").unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    drop(output);
+    writeln!(input, "{ping}").unwrap();
+    let ended = stand_in::until("it ends by itself", || child.try_wait().unwrap());
+    assert_eq!(ended.code(), Some(0));
 }

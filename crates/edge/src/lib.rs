@@ -20,6 +20,7 @@ mod line_reader;
 pub mod local;
 pub mod mcp;
 mod network;
+mod outline;
 pub mod rest;
 pub mod server;
 mod status;

@@ -4,13 +4,15 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
+use crate::outline::Outline;
+
 /// Reads one line after the other and never holds more than the longest allowed one.
 pub(crate) struct LineReader<R> {
     reader: R,
     line: Vec<u8>,
     line_bytes_max: usize,
-    /// The rest of a line that was too long is still to come.
-    skipping: bool,
+    /// Of a line that is too long, while the rest of it is still to come.
+    skipped: Option<Outline>,
 }
 
 /// What there was to read.
@@ -18,7 +20,7 @@ pub(crate) struct LineReader<R> {
 pub(crate) enum Read {
     /// A line; [`LineReader::take`] has it.
     Line,
-    /// A line that is too long; what is left of it is passed over.
+    /// A line that was too long and has been passed over; [`LineReader::take`] has its outline.
     TooLong,
     /// Nothing more.
     End,
@@ -26,7 +28,7 @@ pub(crate) enum Read {
 
 impl<R: AsyncBufRead + Unpin> LineReader<R> {
     pub(crate) fn new(reader: R, line_bytes_max: usize) -> Self {
-        Self { reader, line: Vec::new(), line_bytes_max, skipping: false }
+        Self { reader, line: Vec::new(), line_bytes_max, skipped: None }
     }
 
     /// Reads a line. May be dropped while it waits: what was read stays.
@@ -35,30 +37,41 @@ impl<R: AsyncBufRead + Unpin> LineReader<R> {
             let read = self.reader.fill_buf().await?;
             if read.is_empty() {
                 // A last line need not be ended.
-                let is_end = self.line.is_empty() || self.skipping;
-                return Ok(if is_end { Read::End } else { Read::Line });
+                return Ok(match self.skipped.take() {
+                    Some(outline) => self.passed_over(outline),
+                    None if self.line.is_empty() => Read::End,
+                    None => Read::Line,
+                });
             }
             let end = read.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(read.len(), |end| end + 1);
-            let was_skipping = self.skipping;
-            let too_long = self.line.len() + taken > self.line_bytes_max + 1;
-            if !was_skipping && !too_long {
-                self.line.extend_from_slice(read.get(..taken).unwrap_or_default());
+            let piece = read.get(..taken).unwrap_or_default();
+            if self.skipped.is_none() && self.line.len() + taken > self.line_bytes_max + 1 {
+                let mut outline = Outline::default();
+                outline.add(&self.line);
+                self.line.clear();
+                self.skipped = Some(outline);
+            }
+            match &mut self.skipped {
+                Some(outline) => outline.add(piece),
+                None => self.line.extend_from_slice(piece),
             }
             self.reader.consume(taken);
-            if was_skipping {
-                self.skipping = end.is_none();
-            } else if too_long {
-                self.line.clear();
-                self.skipping = end.is_none();
-                return Ok(Read::TooLong);
-            } else if end.is_some() {
-                return Ok(Read::Line);
+            if end.is_some() {
+                return Ok(match self.skipped.take() {
+                    Some(outline) => self.passed_over(outline),
+                    None => Read::Line,
+                });
             }
         }
     }
 
-    /// The line just read, with its end if it had one.
+    fn passed_over(&mut self, outline: Outline) -> Read {
+        self.line = outline.end();
+        Read::TooLong
+    }
+
+    /// The line just read, with its end if it had one, or the outline of one that was too long.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.line)
     }

@@ -3,7 +3,9 @@
 use protocol::ErrorCode as Code;
 use protocol::error_code::ErrorEnvelope;
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, RequestId};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// A refused operation as a tool's result, which the model reads.
@@ -89,10 +91,27 @@ pub(super) fn envelope(id: &Value, code: i32, message: &str) -> Value {
     serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
 }
 
-/// What to answer to a message that is too large.
-pub(crate) fn too_long(bytes_max: usize) -> Value {
+/// The id of a request that could not be read otherwise, if there is no doubt about it. An answer without
+/// an id reaches nobody: clients wait on for theirs.
+///
+/// What names no method is no request; its id would be taken for that of another one, of the client.
+fn id_of(text: &[u8]) -> Value {
+    #[derive(Deserialize)]
+    struct Request {
+        id: RequestId,
+        #[serde(rename = "method")]
+        _method: IgnoredAny,
+    }
+    // The parser would take a list for an object.
+    let is_object = text.trim_ascii_start().first() == Some(&b'{');
+    let request = is_object.then(|| serde_json::from_slice::<Request>(text).ok()).flatten();
+    request.map_or(Value::Null, |request| request.id.into_json_value())
+}
+
+/// What to answer to a message that is too large, of which the outline is known.
+pub(crate) fn too_long(bytes_max: usize, outline: &[u8]) -> Value {
     let message = format!("Invalid Request: the message is larger than {bytes_max} bytes");
-    envelope(&Value::Null, ErrorCode::INVALID_REQUEST.0, &message)
+    envelope(&id_of(outline), ErrorCode::INVALID_REQUEST.0, &message)
 }
 
 /// What to answer to text that is no JSON-RPC message.
@@ -100,7 +119,7 @@ pub(super) fn not_a_message(text: &[u8]) -> Value {
     match serde_json::from_slice::<Value>(text) {
         Err(error) => {
             let message = format!("Parse error: the message is not valid JSON: {error}");
-            envelope(&Value::Null, ErrorCode::PARSE_ERROR.0, &message)
+            envelope(&id_of(text), ErrorCode::PARSE_ERROR.0, &message)
         }
         Ok(Value::Array(_)) => {
             let message = "Invalid Request: send one JSON-RPC message at a time, not a batch";
@@ -116,6 +135,8 @@ pub(super) fn not_a_message(text: &[u8]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -124,5 +145,34 @@ mod tests {
         assert_eq!(not_a_message(b"[]")["error"]["code"], -32600);
         let odd = not_a_message(b"{\"id\":7,\"jsonrpc\":\"1.0\"}");
         assert_eq!((&odd["error"]["code"], &odd["id"]), (&(-32600).into(), &7.into()));
+    }
+
+    #[test]
+    fn a_request_that_cannot_be_read_is_answered_under_its_id() {
+        let nested = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+        let nested = format!(r#"{{"method":"m","params":{nested},"id":"a"}}"#);
+        for (text, id) in [
+            (br#"{"id":7,"method":"m","params":{"id":8,"a":"\ud83d"}}"#.as_slice(), json!(7)),
+            (b"{\"method\":\"m\",\"params\":{\"a\":\"\xff\"},\"id\":7}", json!(7)),
+            (nested.as_bytes(), json!("a")),
+        ] {
+            let refused = not_a_message(text);
+            assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32700), &id));
+        }
+    }
+
+    #[test]
+    fn an_id_in_doubt_is_none() {
+        for text in [
+            r#"{"id":7,"method":"m","params":{"a":"\ud83d"}"#,
+            r#"{"id":7,"id":8,"method":"m","params":"\ud83d"}"#,
+            r#"{"id":7,"result":"\ud83d"}"#,
+            r#"{"id":7.5,"method":"m","params":"\ud83d"}"#,
+            r#"{"method":"m","params":{"id":7,"a":"\ud83d"}}"#,
+            r#"[7,"\ud83d"]"#,
+        ] {
+            let refused = not_a_message(text.as_bytes());
+            assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32700), &Value::Null));
+        }
     }
 }

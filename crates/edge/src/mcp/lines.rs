@@ -120,7 +120,8 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Lines<R> {
                     }
                 }
                 Ok(Read::TooLong) => {
-                    self.refusal = Some(framed(&failure::too_long(self.line_bytes_max)));
+                    let refusal = failure::too_long(self.line_bytes_max, &self.reader.take());
+                    self.refusal = Some(framed(&refusal));
                 }
                 Ok(Read::End) => return None,
                 Err(error) => {

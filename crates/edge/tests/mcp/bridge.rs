@@ -342,6 +342,10 @@ async fn a_line_that_is_too_long_is_refused_and_the_next_one_carried() {
     world.client.write_text(&long).await;
     world.client.write_text("\n").await;
     assert_eq!(world.client.hear().await["error"]["code"], -32600);
+    let long = call(7, "post_message", &json!({ "id": 8, "body": long }));
+    world.client.say(long).await;
+    let refused = world.client.hear().await;
+    assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &json!(7)));
     world.client.say(call(1, "list_threads", &json!({}))).await;
     assert_eq!(owner.hear().await["id"], 1);
 }

@@ -121,6 +121,24 @@ async fn what_cannot_be_read_is_answered_and_the_stream_goes_on() {
 }
 
 #[tokio::test]
+async fn a_request_that_cannot_be_read_is_answered_under_its_id() {
+    let mut client = Client::start();
+    client.initialize().await;
+    let call = |body: &str| {
+        let arguments = format!(r#"{{"id":1,"body":{body}}}"#);
+        let params = format!(r#"{{"name":"post_message","arguments":{arguments}}}"#);
+        format!(r#"{{"method":"tools/call","params":{params},"jsonrpc":"2.0","id":"last"}}"#)
+    };
+    let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let long = format!("\"{}\"", "x".repeat(protocol::limits::BODY_BYTES_MAX));
+    for (body, code) in [(r#""\ud83d""#, -32700), (&nested, -32700), (&long, -32600)] {
+        client.write(&call(body)).await;
+        let refused = client.read().await;
+        assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(code), &json!("last")));
+    }
+}
+
+#[tokio::test]
 async fn the_newer_era_works_without_a_greeting() {
     let mut client = Client::start();
     let meta = json!({

@@ -145,8 +145,9 @@ impl<I: AsyncBufRead + Unpin, O: AsyncWrite + Unpin> Bridge<I, O> {
                         self.memory.note_request(line);
                     }
                     Read::TooLong => {
-                        let refusal = mcp::framed(&mcp::too_long(limits::BODY_BYTES_MAX));
-                        self.to_client.extend_from_slice(&refusal);
+                        let outline = self.input.take();
+                        let refusal = mcp::too_long(limits::BODY_BYTES_MAX, &outline);
+                        self.to_client.extend_from_slice(&mcp::framed(&refusal));
                     }
                     Read::End => {
                         input_ended = true;

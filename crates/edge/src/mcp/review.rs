@@ -66,9 +66,7 @@ pub(super) async fn ask(
         (version, serde_json::to_value(answer).unwrap_or_default())
     };
     if answer.get("action").and_then(Value::as_str) != Some("accept") {
-        let words = "nothing was decided: the user did not answer";
-        let said = CallToolResult::success(vec![ContentBlock::text(words)]);
-        return Ok(Some(said.into()));
+        return Ok(Some(undecided(&proposal).into()));
     }
     let input = decision(id, seen, answer.get("content").unwrap_or(&Value::Null));
     let decided = match server.run(&call, OPERATION, input).await {
@@ -80,6 +78,16 @@ pub(super) async fn ask(
         Err(error) => failure::tool_result(&error, call.identity.request_id.to_string()),
     };
     Ok(Some(decided.into()))
+}
+
+/// What a call answers when the human decided nothing: how the proposal stands, in the fields of a
+/// decision. Clients hold every success to the schema of the tool.
+fn undecided(proposal: &Value) -> CallToolResult {
+    let words = "nothing was decided: the user did not answer";
+    let mut result = CallToolResult::success(vec![ContentBlock::text(words)]);
+    let stands = ["proposal_id", "state", "version"].map(|field| (field, proposal[field].clone()));
+    result.structured_content = Some(stands.into_iter().collect());
+    result
 }
 
 /// The answer that a second call brings, and the draft that was shown, if both are ours.

@@ -186,6 +186,8 @@ async fn a_user_who_declines_decides_nothing() {
     let said = client.read().await;
     let text = said["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("nothing was decided"), "{said}");
+    let stands = json!({ "proposal_id": client.proposal, "state": "waiting", "version": 1 });
+    assert_eq!(said["result"]["structuredContent"], stands, "it fits the tool's schema");
     assert_eq!(client.state().await["state"], "waiting");
     client.hub.stop().await;
 }
@@ -201,6 +203,10 @@ async fn a_client_of_the_newer_era_is_answered_with_the_question_and_calls_again
     // An answer to a question that we did not ask is asked anew.
     let answer = json!({ "action": "accept", "content": { "decision": "reject", "text": "" } });
     let mut again = can_ask.clone();
+    again["inputResponses"] = json!({ "decision": { "action": "cancel" } });
+    again["requestState"] = asked["requestState"].clone();
+    let cancelled = client.decide(4, again.clone()).await;
+    assert_eq!(cancelled["result"]["structuredContent"]["state"], "waiting", "{cancelled}");
     again["inputResponses"] = json!({ "decision": answer });
     again["requestState"] = json!("made up");
     let forged = client.decide(2, again.clone()).await;

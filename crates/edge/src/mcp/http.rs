@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::server::{Server, Who};
 use super::sessions::Sessions;
+use super::written::Written;
 use super::{App, failure, plain, sift, toolsets};
 use protocol::limits::mcp as limits;
 
@@ -213,6 +214,9 @@ impl<H: ServerHandler> Inner<H> {
                     && let Some(plain) = plain::answer(server, &self.sessions, &parts, &body).await
                 {
                     return json(StatusCode::OK, plain);
+                }
+                if let Some(written) = Written::of(&body) {
+                    parts.extensions.insert(written);
                 }
                 sift::sift_body(server, &mut parts, body).await
             }

@@ -6,13 +6,14 @@
 use std::io;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetExtensions, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
 use super::failure;
+use super::written::Written;
 use crate::line_reader::{LineReader, Read};
 use protocol::limits::mcp as limits;
 
@@ -69,14 +70,19 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     fn message(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = self.reader.take();
         let line = line.trim_ascii();
-        let message = if line.is_empty() {
+        let mut message = if line.is_empty() {
             None
         } else {
             let parsed = serde_json::from_slice::<ClientJsonRpcMessage>(line);
             parsed.map_err(|_| self.refusal = Some(framed(&failure::not_a_message(line)))).ok()
         };
         // Before a conversation has begun rmcp takes anything but a request for a reason to leave.
-        if let Some(ClientJsonRpcMessage::Request(request)) = &message {
+        if let Some(ClientJsonRpcMessage::Request(request)) = &mut message {
+            if matches!(request.request, ClientRequest::CallToolRequest(_))
+                && let Some(written) = Written::of(line)
+            {
+                request.request.extensions_mut().insert(written);
+            }
             self.begun |= !matches!(
                 request.request,
                 ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)

@@ -20,6 +20,7 @@ mod subscriptions;
 mod tools;
 mod toolsets;
 mod uri;
+mod written;
 
 use std::sync::Arc;
 

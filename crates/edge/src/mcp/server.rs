@@ -19,6 +19,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::subscriptions::Subscriptions;
 use super::tools::Tools;
+use super::written::Written;
 use super::{App, completion, failure, prompts, resources, review, toolsets};
 use protocol::limits::mcp as limits;
 
@@ -179,14 +180,16 @@ impl Server {
     async fn run_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let call = self.call(&context)?;
         let identity = Arc::clone(&call.identity);
         let name = self.shared.tools.operation(&request.name);
-        // The door commits to the text of an input and checks how deep it nests: hand it the text.
-        let input = serde_json::to_vec(&request.arguments.unwrap_or_default())
-            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+        let input = match Written::take(&mut context) {
+            Some(written) => written,
+            None => serde_json::to_vec(&request.arguments.unwrap_or_default())
+                .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?,
+        };
         // On the heap, because what rmcp makes of this future is moved from task to task.
         let work = Box::pin(self.shared.app.catalogue.call(call, &name, Input::Bytes(input)));
         let answer = match context.meta.get_progress_token() {

@@ -83,6 +83,31 @@ async fn a_plain_call_in_a_session_is_answered_in_rmcp_s_words() {
 }
 
 #[tokio::test]
+async fn a_name_that_stands_twice_is_refused_whoever_answers() {
+    let edge = Edge::behind_a_guard().await;
+    let arguments = r#"{"title":"a","title":"b"}"#;
+    let call = format!(r#"{{"name":"create_thread","arguments":{arguments}}}"#);
+    let body = |id: &str, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
+    };
+    let ben = edge.initialize("ben").await;
+    for origin in [None, Some("http://localhost:1")] {
+        let mut request = ben.request(http::Method::POST);
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        let mut answer = edge.send("ben", request, &body("1", &call)).await;
+        let answer = match origin {
+            None => answer.json().await,
+            Some(_) => answer.event().await.unwrap(),
+        };
+        let error = &answer["result"]["structuredContent"]["error"];
+        let said = (&error["code"], &error["field"]);
+        assert_eq!(said, (&json!("VALIDATION_ERROR"), &json!("title")), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn what_could_take_long_is_left_to_rmcp() {
     let edge = Edge::behind_a_guard().await;
     let thread = edge.thread("ada", &["ben"]).await;

@@ -139,6 +139,19 @@ async fn a_request_that_cannot_be_read_is_answered_under_its_id() {
 }
 
 #[tokio::test]
+async fn a_name_that_stands_twice_is_refused() {
+    let mut client = Client::start();
+    client.initialize().await;
+    let params = r#"{"name":"create_thread","arguments":{"title":"a","title":"b"}}"#;
+    let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+    client.write(&call).await;
+    let refused = client.read().await;
+    let error = &refused["result"]["structuredContent"]["error"];
+    let said = (&error["code"], &error["field"]);
+    assert_eq!(said, (&json!("VALIDATION_ERROR"), &json!("title")), "{refused}");
+}
+
+#[tokio::test]
 async fn the_newer_era_works_without_a_greeting() {
     let mut client = Client::start();
     let meta = json!({

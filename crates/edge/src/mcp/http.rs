@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::server::{Server, Who};
 use super::sessions::Sessions;
 use super::written::Written;
-use super::{App, failure, plain, sift, toolsets};
+use super::{App, failure, plain, sift, token, toolsets};
 use protocol::limits::mcp as limits;
 
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -247,17 +247,17 @@ impl<H: ServerHandler> Inner<H> {
         match (&self.hub, caller) {
             (Some(server), Some(caller)) => {
                 let hub = Arc::clone(&server.shared.app.hub);
-                answer.map(|events| until_revoked(events, hub, caller))
+                answer.map(|events| until_token_ends(events, hub, caller))
             }
             _ => answer,
         }
     }
 }
 
-/// A stream that ends, at the latest, when the token it was asked for with is revoked.
-fn until_revoked(events: Body, hub: Arc<Hub>, caller: Arc<Caller>) -> Body {
-    let revoked = async move { hub.revocations.revoked(&caller).await };
-    let events = BodyStream::new(events).take_until(Box::pin(revoked));
+/// A stream that ends, at the latest, with the token it was asked for with.
+fn until_token_ends(events: Body, hub: Arc<Hub>, caller: Arc<Caller>) -> Body {
+    let ended = async move { token::ended(&hub, &caller).await };
+    let events = BodyStream::new(events).take_until(Box::pin(ended));
     BodyExt::boxed(StreamBody::new(events))
 }
 

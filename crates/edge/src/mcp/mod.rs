@@ -17,6 +17,7 @@ mod sessions;
 mod sift;
 mod stream;
 mod subscriptions;
+mod token;
 mod tools;
 mod toolsets;
 mod uri;

@@ -19,7 +19,7 @@ use super::arrivals::{FollowedChats, follow_chats};
 use super::server::Server;
 use super::sift::Sifted;
 use super::uri::ThreadUri;
-use super::{chats, failure};
+use super::{chats, failure, token};
 use protocol::limits::mcp as limits;
 
 /// The subscriptions of one connection of the era of `initialize`. They end when it does.
@@ -143,19 +143,19 @@ pub(super) async fn listen(server: &Server, context: SubscriptionContext) -> Res
     for chats in followed_chats {
         told.push(Box::pin(chats.pass_on(sink.clone())));
     }
-    if told.is_empty() {
-        let (hub, caller) = (&server.shared.app.hub, server.caller(request)?);
-        // The client listens to nothing we have; hold the line all the same.
-        tokio::select! {
-            () = context.cancelled() => {}
-            () = hub.stopping.cancelled() => {}
-            () = hub.revocations.revoked(&caller) => {}
+    let (hub, caller) = (&server.shared.app.hub, server.caller(request)?);
+    let tell = async {
+        if told.is_empty() {
+            // The client listens to nothing we have; hold the line all the same.
+            hub.stopping.cancelled().await;
         }
-        return Ok(());
-    }
+        join_all(told).await;
+    };
     tokio::select! {
-        _ = join_all(told) => {}
+        () = tell => {}
         () = context.cancelled() => {}
+        // Who hears nothing for long would not hear either that there is nothing more to come.
+        () = token::ended(hub, &caller) => {}
     }
     Ok(())
 }

@@ -307,3 +307,9 @@ pub(crate) fn named(name: &str) -> Arc<Caller> {
     }
     Arc::new(known)
 }
+
+/// The same caller with a token that ends in a moment. The hub's clock stands, and the moment with it.
+pub(crate) fn almost_over(caller: &Caller, hub: &TestHub) -> Arc<Caller> {
+    let left_ms = 100 - protocol::limits::TOKEN_LEEWAY_SECONDS * 1000;
+    Arc::new(Caller { exp: hub.hub.now().plus_ms(left_ms), ..caller.clone() })
+}

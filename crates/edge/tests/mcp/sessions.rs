@@ -1,26 +1,38 @@
-//! How long sessions of the older era live.
+//! How long sessions of the older era live, and who hears what they tell.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
-use protocol::Role;
+use protocol::{Caller, Role};
 use serde_json::{Value, json};
 use testkit::{TestHub, caller};
 use tower::ServiceExt;
 use waystation_edge::mcp::{HttpService, HttpSettings, Server, http_service};
 
-use crate::edge::{LEGACY, app};
+use crate::edge::{LEGACY, almost_over, app, soon};
 
 type Answer = Response<BoxBody<Bytes, std::convert::Infallible>>;
 
 async fn send(service: &HttpService<Server>, method: Method, id: &str, body: Value) -> Answer {
+    send_as(caller("ada", Role::Worker), service, method, id, body).await
+}
+
+async fn send_as(
+    caller: Arc<Caller>,
+    service: &HttpService<Server>,
+    method: Method,
+    id: &str,
+    body: Value,
+) -> Answer {
     let mut request = Request::builder()
         .method(method)
         .uri("/mcp")
         .header("host", "localhost")
         .header("content-type", "application/json")
-        .extension(caller("ada", Role::Worker));
+        .extension(caller);
     if !id.is_empty() {
         request = request.header("mcp-session-id", id).header("mcp-protocol-version", LEGACY);
     }
@@ -52,7 +64,7 @@ async fn open_streams_end_when_the_hub_stops() {
     let id = begin(&service).await;
     let events = send(&service, Method::GET, &id, json!(null)).await.into_body();
     hub.hub.stopping.cancel();
-    crate::edge::soon(events.collect()).await.unwrap();
+    soon(events.collect()).await.unwrap();
 }
 
 #[tokio::test]
@@ -64,7 +76,17 @@ async fn open_streams_end_when_the_token_is_revoked() {
     let ada = caller("ada", Role::Worker);
     hub.hub.revocations.revoke("another", &ada.jti);
     hub.hub.revocations.revoke(&ada.workspace_id, &ada.jti);
-    crate::edge::soon(events.collect()).await.unwrap();
+    soon(events.collect()).await.unwrap();
+}
+
+#[tokio::test]
+async fn open_streams_end_when_the_token_does() {
+    let hub = TestHub::start();
+    let service = http_service(app(&hub), &HttpSettings::default());
+    let id = begin(&service).await;
+    let over_soon = almost_over(&caller("ada", Role::Worker), &hub);
+    let events = send_as(over_soon, &service, Method::GET, &id, json!(null)).await.into_body();
+    soon(events.collect()).await.unwrap();
 }
 
 #[tokio::test]

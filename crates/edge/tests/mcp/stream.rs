@@ -1,6 +1,8 @@
 //! MCP on a pair of streams: standard input and output, the private socket.
 
-use protocol::Role;
+use std::sync::Arc;
+
+use protocol::{Caller, Role};
 use serde_json::{Value, json};
 use testkit::{TestHub, caller};
 use tokio::io::{
@@ -10,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use waystation_edge::mcp::serve_stream;
 
-use crate::edge::{LEGACY, MODERN, app, named, soon, until};
+use crate::edge::{LEGACY, MODERN, almost_over, app, named, soon, until};
 
 struct Client {
     hub: TestHub,
@@ -26,12 +28,14 @@ impl Client {
     }
 
     fn start_as(agent: &str) -> Self {
-        let hub = TestHub::start();
+        Self::start_for(TestHub::start(), named(agent))
+    }
+
+    fn start_for(hub: TestHub, caller: Arc<Caller>) -> Self {
         let (ours, theirs) = tokio::io::duplex(4096);
         let (reader, writer) = tokio::io::split(theirs);
         let stop = CancellationToken::new();
         let mut served = JoinSet::new();
-        let caller = named(agent);
         served.spawn(serve_stream(app(&hub), caller, reader, writer, stop.clone()));
         let (reader, writer) = tokio::io::split(ours);
         Self { hub, writer, lines: BufReader::new(reader).lines(), served, stop }
@@ -88,7 +92,7 @@ async fn a_client_works_and_leaves() {
     let post = json!({ "thread_id": thread, "kind": "chat", "body": "hi", "idempotency_key": "k" });
     client.hub.ok(&caller("ada", Role::Worker), "post_message", post).await;
     assert_eq!(client.read().await["method"], "notifications/resources/updated");
-    let hub = std::sync::Arc::clone(&client.hub.hub);
+    let hub = Arc::clone(&client.hub.hub);
     client.end().await.unwrap();
     until(|| hub.live.watchers() == 0).await;
 }
@@ -202,6 +206,27 @@ async fn a_revoked_token_does_nothing_more_on_the_stream_it_began() {
     let error = &refused["result"]["structuredContent"]["error"];
     assert_eq!(error["code"], "UNAUTHORIZED", "{refused}");
     client.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_listened_to_ends_with_the_token() {
+    let hub = TestHub::start();
+    let ada = caller("ada", Role::Worker);
+    let thread = hub.ok(&ada, "create_thread", json!({ "title": "Release" })).await;
+    let over_soon = almost_over(&ada, &hub);
+    let mut client = Client::start_for(hub, over_soon);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let uri = format!("threads://{}", thread["thread_id"].as_str().unwrap());
+    let params = json!({ "notifications": { "resourceSubscriptions": [uri] }, "_meta": meta });
+    client.ask(2, "subscriptions/listen", params).await;
+    assert_eq!(client.read().await["params"]["uri"], uri);
+    assert_eq!(client.read().await["id"], 2, "nothing happened in the thread");
+    let nothing = json!({ "notifications": {}, "_meta": meta });
+    client.ask(3, "subscriptions/listen", nothing).await;
+    assert_eq!(client.read().await["id"], 3);
 }
 
 #[tokio::test]

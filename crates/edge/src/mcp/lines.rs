@@ -11,6 +11,7 @@ use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::failure;
 use super::written::Written;
@@ -26,6 +27,8 @@ pub(super) struct Lines<R> {
     /// What to answer to the last line before the next is read.
     refusal: Option<Vec<u8>>,
     answers: Option<mpsc::Sender<Vec<u8>>>,
+    /// Is cancelled when there is no more to read.
+    ended: CancellationToken,
 }
 
 /// The writing half.
@@ -34,11 +37,12 @@ pub(super) struct Answers<W> {
     queue: mpsc::Receiver<Vec<u8>>,
 }
 
-/// Reads and writes lines.
+/// Reads and writes lines; `ended` is cancelled when there is no more to read.
 pub(super) fn lines<R: AsyncRead + Unpin, W>(
     reader: R,
     writer: W,
     line_bytes_max: usize,
+    ended: CancellationToken,
 ) -> (Lines<R>, Answers<W>) {
     let (answers, queue) = mpsc::channel(limits::ANSWERS_QUEUED_MAX);
     let lines = Lines {
@@ -47,6 +51,7 @@ pub(super) fn lines<R: AsyncRead + Unpin, W>(
         begun: false,
         refusal: None,
         answers: Some(answers),
+        ended,
     };
     (lines, Answers { writer, queue })
 }
@@ -129,9 +134,13 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Lines<R> {
                     let refusal = failure::too_long(self.line_bytes_max, &self.reader.take());
                     self.refusal = Some(framed(&refusal));
                 }
-                Ok(Read::End) => return None,
+                Ok(Read::End) => {
+                    self.ended.cancel();
+                    return None;
+                }
                 Err(error) => {
                     tracing::debug!(%error, "the client's stream broke off");
+                    self.ended.cancel();
                     return None;
                 }
             }

@@ -16,6 +16,7 @@ mod server;
 mod sessions;
 mod sift;
 mod stream;
+mod streamed;
 mod subscriptions;
 mod token;
 mod tools;

@@ -61,7 +61,14 @@ pub(super) async fn ask(
     } else {
         let question = read(form(&proposal))?;
         let timeout = Some(ELICITATION_TIMEOUT);
-        let asked = context.peer.create_elicitation_with_timeout(question, timeout).await;
+        let asked = context.peer.create_elicitation_with_timeout(question, timeout);
+        let asked = tokio::select! {
+            asked = asked => asked,
+            () = context.ct.cancelled() => {
+                let request_id = call.identity.request_id.to_string();
+                return Err(failure::rpc_error(&hub::Error::Cancelled, request_id));
+            }
+        };
         let answer = asked.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         (version, serde_json::to_value(answer).unwrap_or_default())
     };

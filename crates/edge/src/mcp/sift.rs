@@ -5,16 +5,15 @@
 //! transport: chats that can be followed are followed from then on, the others leave the request and
 //! thereby the acknowledgment. Who asks for nothing else gets the refusal as the error of the request.
 
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::request::Parts;
 use hub::{Call, Trace};
 use protocol::Caller;
-use rmcp::model::{ClientNotification, ClientRequest, ProtocolVersion, ServerConfig, ServerResult};
-use rmcp::service::{NotificationContext, RequestContext, Service};
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::model::ClientRequest;
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -47,6 +46,22 @@ impl Sifted {
         let chats = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         (chats.followed, chats.refused)
     }
+}
+
+/// Follows the chats in a request to listen, before rmcp acknowledges it.
+pub(super) async fn sift_request(
+    server: &Server,
+    request: &mut ClientRequest,
+    context: &mut RequestContext<RoleServer>,
+) -> Result<(), ErrorData> {
+    if let ClientRequest::SubscriptionsListenRequest(listen) = request
+        && let Some(uris) = &mut listen.params.notifications.resource_subscriptions
+    {
+        let call = server.call(context)?;
+        let sifted = Box::pin(sift(server, &call, uris)).await;
+        context.extensions.insert(sifted);
+    }
+    Ok(())
 }
 
 /// Follows the chats among these URIs, and takes out those that cannot be.
@@ -94,40 +109,4 @@ pub(super) async fn sift_body(server: &Server, parts: &mut Parts, body: Bytes) -
     *list = uris.into_iter().map(Value::String).collect();
     parts.extensions.insert(sifted);
     message.to_string().into()
-}
-
-/// The server on a pair of streams.
-pub(super) struct Sifting(pub(super) Server);
-
-impl Service<RoleServer> for Sifting {
-    async fn handle_request(
-        &self,
-        mut request: ClientRequest,
-        mut context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
-        if let ClientRequest::SubscriptionsListenRequest(listen) = &mut request
-            && let Some(uris) = &mut listen.params.notifications.resource_subscriptions
-        {
-            let call = self.0.call(&context)?;
-            let sifted = Box::pin(sift(&self.0, &call, uris)).await;
-            context.extensions.insert(sifted);
-        }
-        Service::handle_request(&self.0, request, context).await
-    }
-
-    async fn handle_notification(
-        &self,
-        notification: ClientNotification,
-        context: NotificationContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Service::handle_notification(&self.0, notification, context).await
-    }
-
-    fn get_info(&self) -> ServerConfig {
-        ServerHandler::get_info(&self.0)
-    }
-
-    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        ServerHandler::supported_protocol_versions(&self.0)
-    }
 }

@@ -10,9 +10,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use super::App;
-use super::lines::{Lines, lines};
+use super::lines::{Answers, Lines, lines};
 use super::server::{Server, Who};
-use super::sift::Sifting;
+use super::streamed::Streamed;
 use protocol::limits::mcp as limits;
 
 /// Serves one client until its stream ends or `stop` does. A client that leaves is no error, whenever
@@ -24,8 +24,10 @@ pub async fn serve_stream(
     writer: impl AsyncWrite + Send + Unpin,
     stop: CancellationToken,
 ) -> io::Result<()> {
-    let server = Sifting(Server::new(app, Who::Fixed(caller)));
-    serve_stream_for(server, reader, writer, stop).await
+    let input_ended = CancellationToken::new();
+    let server = Server::new(app, Who::Fixed(caller));
+    let served = Streamed { server, input_ended: input_ended.clone() };
+    serve_lines(served, lines(reader, writer, common::BODY_BYTES_MAX, input_ended), stop).await
 }
 
 /// The same for a handler of one's own.
@@ -35,7 +37,18 @@ pub async fn serve_stream_for(
     writer: impl AsyncWrite + Send + Unpin,
     stop: CancellationToken,
 ) -> io::Result<()> {
-    let (lines, answers) = lines(reader, writer, common::BODY_BYTES_MAX);
+    let lines = lines(reader, writer, common::BODY_BYTES_MAX, CancellationToken::new());
+    serve_lines(handler, lines, stop).await
+}
+
+async fn serve_lines(
+    handler: impl Service<RoleServer>,
+    (lines, answers): (
+        Lines<impl AsyncRead + Send + Unpin + 'static>,
+        Answers<impl AsyncWrite + Send + Unpin>,
+    ),
+    stop: CancellationToken,
+) -> io::Result<()> {
     // A token of its own: rmcp ends the one it is given when its client leaves.
     let service = serve(handler, lines, stop.child_token());
     let write = answers.write();

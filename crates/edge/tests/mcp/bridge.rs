@@ -364,6 +364,21 @@ async fn a_client_that_ends_its_input_gets_the_answers_that_are_left() {
 }
 
 #[tokio::test]
+async fn a_client_that_ends_its_input_hears_what_was_called_off() {
+    let (mut world, mut owner) = World::greeted().await;
+    world.client.say(call(1, "wait_for_messages", &json!({}))).await;
+    world.client.write.shutdown().await.unwrap();
+    owner.hear().await;
+    assert_eq!(soon(owner.read.read_line(&mut String::new())).await.unwrap(), 0);
+    let error = json!({ "code": "CANCELLED", "message": "the request was cancelled" });
+    let of_a_tool = json!({ "isError": true, "structuredContent": { "error": error } });
+    owner.say(json!({ "jsonrpc": "2.0", "id": 1, "result": of_a_tool })).await;
+    drop(owner);
+    assert_eq!(world.client.hear().await["result"], of_a_tool);
+    assert_eq!(world.ended().await, Ok(()));
+}
+
+#[tokio::test]
 async fn a_client_that_is_gone_ends_the_bridge() {
     let (mut world, mut owner) = World::greeted().await;
     drop(world.client);

@@ -98,6 +98,35 @@ async fn a_client_works_and_leaves() {
 }
 
 #[tokio::test]
+async fn what_waits_when_the_client_ends_is_called_off_and_the_rest_is_answered() {
+    let mut client = Client::start();
+    client.initialize().await;
+    let created = client.tool("create_thread", json!({ "title": "Release" })).await;
+    let thread = &created["structuredContent"]["thread_id"];
+    let call = |id: &str, tool: &str, arguments: Value| {
+        let params = json!({ "name": tool, "arguments": arguments });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+    };
+    let wait = json!({ "thread_id": thread, "timeout_ms": 50_000 });
+    client.write(&call("wait", "wait_for_messages", wait)).await;
+    let hub = Arc::clone(&client.hub.hub);
+    until(|| hub.live.watchers() == 1).await;
+    let post = json!({ "thread_id": thread, "kind": "chat", "body": "hi" });
+    client.write(&call("post", "post_message", post)).await;
+    client.writer.shutdown().await.unwrap();
+    let end = tokio::time::Instant::now() + std::time::Duration::from_secs(4);
+    let mut answers = vec![client.read().await, client.read().await];
+    answers.sort_by_key(|answer| answer["id"].to_string());
+    assert_eq!(answers[0]["result"]["structuredContent"]["seq"], 1, "{answers:?}");
+    let waited = &answers[1]["result"]["structuredContent"];
+    // What was posted last may come to whoever waits before it is called off.
+    let (called_off, heard) = (&waited["error"]["code"], &waited["messages"][0]["body"]);
+    assert!(called_off == "CANCELLED" || heard == "hi", "{answers:?}");
+    let ended = tokio::time::timeout_at(end, client.served.join_next()).await;
+    ended.expect("rmcp itself would wait for five seconds").unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn a_client_that_leaves_before_it_begins_is_no_error() {
     Client::start().end().await.unwrap();
 }

@@ -28,6 +28,9 @@ pub const RESOURCE_MESSAGES: i64 = 50;
 pub const ANSWERS_QUEUED_MAX: usize = 64;
 /// How long a stream that ends may take to hand over its last answers.
 pub const LAST_ANSWERS_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long calls that could take longer may go on after their client has ended its input. Clients kill
+/// after two seconds.
+pub const LAST_CALLS_TIMEOUT: Duration = Duration::from_secs(1);
 /// Chats that are listed as resources.
 pub const LISTED_CHATS_MAX: usize = 50;
 /// Sources whose chats are looked at for a list of resources or a completion.

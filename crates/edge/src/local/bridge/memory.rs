@@ -26,6 +26,7 @@ pub(super) struct Memory {
     /// subscription.
     played: HashMap<String, Option<String>>,
     asked: u64,
+    input_ended: bool,
 }
 
 struct Handshake {
@@ -75,6 +76,11 @@ impl Memory {
         }
     }
 
+    /// The client says nothing more.
+    pub(super) fn note_end(&mut self) {
+        self.input_ended = true;
+    }
+
     /// A line from the owner goes to the client, unless the client has heard it before.
     pub(super) fn pass_on(&mut self, line: &[u8], to_client: &mut BytesMut) {
         let is_new = match serde_json::from_slice::<Value>(line) {
@@ -103,8 +109,8 @@ impl Memory {
         let Some(id) = message.get("id").map(Value::to_string) else { return true };
         let Some(played) = self.played.remove(&id) else {
             // Only a client that gives up or a connection that ends cancels a request. This client still
-            // waits, so the connection ends: the next owner is asked.
-            if is_cancelled(message) && self.waiting.contains_key(&id) {
+            // waits, so the connection ends: the next owner is asked. After the client's end there is none.
+            if !self.input_ended && is_cancelled(message) && self.waiting.contains_key(&id) {
                 return false;
             }
             self.waiting.remove(&id);

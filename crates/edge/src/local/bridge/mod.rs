@@ -151,6 +151,7 @@ impl<I: AsyncBufRead + Unpin, O: AsyncWrite + Unpin> Bridge<I, O> {
                     }
                     Read::End => {
                         input_ended = true;
+                        self.memory.note_end();
                         if owner.shutdown().await.is_err() {
                             return gone(heard);
                         }

@@ -123,6 +123,17 @@ impl Sessions {
         is_alive(&handle).await
     }
 
+    /// Ends the stream on which a session has been told things so far: a client has one, and asks for the
+    /// next when it knows that the one before is dead. rmcp would go on to tell that one alone.
+    async fn supersede(&self, id: &str) {
+        let handle = self.local.sessions.read().await.get(id).cloned();
+        if let Some(handle) = handle
+            && let Err(error) = handle.close_standalone_sse_stream(None).await
+        {
+            tracing::debug!(%error, "the session is over");
+        }
+    }
+
     /// A stream that keeps its session alive while somebody reads it, and ends when the hub stops.
     async fn kept(
         &self,
@@ -214,6 +225,7 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        self.supersede(id).await;
         let stream = self.local.create_standalone_stream(id).await?;
         Ok(self.kept(id, Box::pin(stream)).await)
     }
@@ -223,6 +235,10 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
+        // On the stream of a request, ids of events name the request as well.
+        if last_event_id.bytes().all(|byte| byte.is_ascii_digit()) {
+            self.supersede(id).await;
+        }
         let stream = self.local.resume(id, last_event_id).await?;
         Ok(self.kept(id, Box::pin(stream)).await)
     }

@@ -89,6 +89,43 @@ async fn open_streams_end_when_the_token_does() {
     soon(events.collect()).await.unwrap();
 }
 
+/// The next message on an open stream.
+async fn event(events: &mut BoxBody<Bytes, std::convert::Infallible>) -> Option<Value> {
+    // Signs of life go on for ever.
+    soon(async {
+        loop {
+            let frame = events.frame().await?.unwrap().into_data().unwrap_or_default();
+            let text = String::from_utf8(frame.to_vec()).unwrap();
+            let data = text.lines().find_map(|line| line.strip_prefix("data:")).unwrap_or_default();
+            if !data.trim().is_empty() {
+                return Some(serde_json::from_str(data).unwrap());
+            }
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_newest_stream_of_a_session_is_the_one_that_is_told() {
+    let hub = TestHub::start();
+    let service = http_service(app(&hub), &HttpSettings::default());
+    let ada = caller("ada", Role::Worker);
+    let thread = hub.ok(&ada, "create_thread", json!({ "title": "Release" })).await;
+    let uri = format!("threads://{}", thread["thread_id"].as_str().unwrap());
+    let id = begin(&service).await;
+    let subscribe = json!({
+        "jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": { "uri": uri },
+    });
+    send(&service, Method::POST, &id, subscribe).await.into_body().collect().await.unwrap();
+    let mut older = send(&service, Method::GET, &id, json!(null)).await.into_body();
+    // The client has lost sight of its first stream, and the server has not.
+    let mut newer = send(&service, Method::GET, &id, json!(null)).await.into_body();
+    assert_eq!(event(&mut older).await, None, "the older one ends");
+    let post = json!({ "thread_id": thread["thread_id"], "kind": "chat", "body": "hi" });
+    hub.ok(&ada, "post_message", post).await;
+    assert_eq!(event(&mut newer).await.unwrap()["params"]["uri"], uri);
+}
+
 #[tokio::test]
 async fn a_caller_has_so_many_sessions_and_no_more() {
     let hub = TestHub::start();

@@ -16,7 +16,7 @@ use http_body_util::{BodyExt, BodyStream, Full, Limited, StreamBody};
 use hub::Hub;
 use protocol::{Caller, limits as common};
 use rmcp::ServerHandler;
-use rmcp::model::ErrorCode;
+use rmcp::model::{ErrorCode, ProtocolVersion};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +28,7 @@ use super::{App, failure, plain, sift, token, toolsets};
 use protocol::limits::mcp as limits;
 
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
 const LOCAL_ORIGINS: [&str; 6] = [
@@ -181,10 +182,13 @@ impl<H: ServerHandler> Inner<H> {
     {
         let (mut parts, body) = request.into_parts();
         let caller = parts.extensions.get::<Arc<Caller>>().cloned();
+        if names_newer_era(&parts.headers) {
+            // The newer era has no sessions: whichever is named there means nothing.
+            parts.headers.remove(SESSION_ID);
+        }
         let session = parts.headers.get(SESSION_ID).and_then(|id| id.to_str().ok());
         if session.is_some_and(|id| self.sessions.is_foreign(id, caller.as_deref())) {
-            // Exactly what rmcp says of a session that does not exist.
-            return text(StatusCode::NOT_FOUND, "Not Found: Session not found");
+            return no_session();
         }
         if let Err(unknown) = toolsets::of_address(&parts) {
             let text = unknown.to_string();
@@ -237,6 +241,13 @@ impl<H: ServerHandler> Inner<H> {
 
     async fn answer_without_body(&self, parts: http::request::Parts) -> Answer {
         let ends_session = parts.method == Method::DELETE;
+        // rmcp ends a session again and again.
+        if ends_session
+            && let Some(id) = parts.headers.get(SESSION_ID).and_then(|id| id.to_str().ok())
+            && !self.sessions.is_used(id).await
+        {
+            return no_session();
+        }
         let caller = parts.extensions.get::<Arc<Caller>>().cloned();
         let request = Request::from_parts(parts, Full::<Bytes>::default());
         let mut answer = self.rmcp.handle(request).await;
@@ -259,6 +270,16 @@ fn until_token_ends(events: Body, hub: Arc<Hub>, caller: Arc<Caller>) -> Body {
     let ended = async move { token::ended(&hub, &caller).await };
     let events = BodyStream::new(events).take_until(Box::pin(ended));
     BodyExt::boxed(StreamBody::new(events))
+}
+
+/// Whether the headers of a request say that it is of the era without sessions.
+fn names_newer_era(headers: &HeaderMap) -> bool {
+    headers.get(VERSION).is_some_and(|version| version == ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// Exactly what rmcp says of a session that does not exist.
+fn no_session() -> Answer {
+    text(StatusCode::NOT_FOUND, "Not Found: Session not found")
 }
 
 /// Who accepts anything accepts both of the types that the protocol asks a client to accept.

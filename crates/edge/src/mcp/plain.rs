@@ -20,12 +20,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use super::http::{SESSION_ID, is_json};
+use super::http::{SESSION_ID, VERSION, is_json};
 use super::server::{Server, trace};
 use super::sessions::Sessions;
 use super::{failure, review};
 
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 

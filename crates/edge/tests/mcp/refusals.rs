@@ -103,3 +103,23 @@ async fn a_session_serves_only_who_began_it() {
     let unknown = Request::post("/mcp").header("mcp-session-id", "no-such-session");
     assert_eq!(edge.send("eve", unknown, &list.to_string()).await.status(), 404);
 }
+
+#[tokio::test]
+async fn the_newer_era_knows_no_sessions() {
+    let edge = Edge::start().await;
+    let ada = edge.initialize("ada").await;
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    } } });
+    for session in ["no-such-session", &ada.id] {
+        let request = Request::post("/mcp")
+            .header("mcp-protocol-version", MODERN)
+            .header("mcp-method", "tools/list")
+            .header("mcp-session-id", session);
+        let answer = edge.send("eve", request, &body.to_string()).await;
+        assert_eq!(answer.status(), 200, "{session}");
+    }
+    let listed = ada.call("tools/list", json!({})).await;
+    assert!(listed["result"]["tools"].is_array(), "ada's session is as it was");
+}

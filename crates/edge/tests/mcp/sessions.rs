@@ -127,6 +127,17 @@ async fn the_newest_stream_of_a_session_is_the_one_that_is_told() {
 }
 
 #[tokio::test]
+async fn a_session_is_ended_once() {
+    let hub = TestHub::start();
+    let service = http_service(app(&hub), &HttpSettings::default());
+    let id = begin(&service).await;
+    for status in [204, 404] {
+        let ended = send(&service, Method::DELETE, &id, json!(null)).await;
+        assert_eq!(ended.status().as_u16(), status);
+    }
+}
+
+#[tokio::test]
 async fn a_caller_has_so_many_sessions_and_no_more() {
     let hub = TestHub::start();
     let service = http_service(app(&hub), &HttpSettings::default());

@@ -247,6 +247,14 @@ pub(super) fn trace(
     meta.get_traceparent().or(header).and_then(Trace::parse)
 }
 
+/// Refuses to go on in a list that is given whole: its cursors are invented.
+fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match page.and_then(|page| page.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params("this list has one page and no cursors", None)),
+    }
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         self.shared.info.clone()
@@ -254,9 +262,10 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _page: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        only_page(page)?;
         let caller = self.caller(&context)?;
         let asked = context.extensions.get::<http::request::Parts>().map(toolsets::of_address);
         // Whoever asked for an unknown one was told so before the request came here.
@@ -289,9 +298,10 @@ impl ServerHandler for Server {
 
     async fn list_resource_templates(
         &self,
-        _page: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(page)?;
         Ok(resources::templates())
     }
 
@@ -315,9 +325,10 @@ impl ServerHandler for Server {
 
     async fn list_prompts(
         &self,
-        _page: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        only_page(page)?;
         Ok(prompts::list(self, &context))
     }
 

@@ -123,3 +123,12 @@ async fn the_newer_era_knows_no_sessions() {
     let listed = ada.call("tools/list", json!({})).await;
     assert!(listed["result"]["tools"].is_array(), "ada's session is as it was");
 }
+
+#[tokio::test]
+async fn a_cursor_that_nobody_gave_out_is_refused() {
+    let edge = Edge::start().await;
+    for method in ["tools/list", "prompts/list", "resources/templates/list"] {
+        let answer = edge.modern("ada", method, json!({ "cursor": "made up" })).await;
+        assert_eq!(answer.json().await["error"]["code"], -32602, "{method}");
+    }
+}

@@ -190,3 +190,10 @@ async fn nobody_subscribes_to_what_they_may_not_read() {
     assert_eq!(refused["error"]["data"]["code"], "FORBIDDEN");
     assert_eq!(edge.watchers(), 0);
 }
+
+#[tokio::test]
+async fn an_empty_list_says_so() {
+    let edge = Edge::start().await;
+    let listed = edge.tool("ada;scopes=relay:work", "list_work", json!({})).await;
+    assert_eq!(listed["content"][0]["text"], "no work", "{listed}");
+}

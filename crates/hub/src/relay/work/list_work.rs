@@ -96,6 +96,9 @@ impl Operation for ListWork {
     }
 
     fn brief(output: &ListWorkOutput) -> String {
+        if output.work.is_empty() {
+            return "no work".to_owned();
+        }
         output.work.iter().fold(String::new(), |mut text, work| {
             use std::fmt::Write as _;
             let reason = work.reason.as_deref().unwrap_or_default();

@@ -312,34 +312,20 @@ impl Tx<'_> {
     /// Forgets what came before a moment altogether, at most so much; answers how much.
     pub fn forget_deliveries(&mut self, before: Timestamp, limit: usize) -> Result<u64> {
         // Rows grow with time, so the oldest stand first; those that are too young end the walk.
-        let forgotten = self.execute(
+        self.execute(
             "DELETE FROM delivery WHERE received_ms < ?1
                AND id IN (SELECT id FROM delivery ORDER BY id LIMIT ?2)",
             &[before.as_ms().into(), limit_param(limit)],
-        )?;
-        self.deliveries_went()?;
-        Ok(forgotten)
+        )
     }
 
     /// Forgets what came through a link, at most so much; answers how much.
     pub fn purge_deliveries(&mut self, link_row: i64, limit: usize) -> Result<u64> {
-        let forgotten = self.execute(
+        self.execute(
             "DELETE FROM delivery
              WHERE id IN (SELECT id FROM delivery WHERE link = ?1 ORDER BY id LIMIT ?2)",
             &[link_row.into(), limit_param(limit)],
-        )?;
-        self.deliveries_went()?;
-        Ok(forgotten)
-    }
-
-    /// SQLite gives the number of a last row that is gone to the next, which has its bytes again.
-    fn deliveries_went(&mut self) -> Result<()> {
-        let newest = self.query_one("SELECT max(id) FROM delivery", &[], |row| row.opt_int(0))?;
-        let newest = newest.flatten().unwrap_or(0);
-        if newest < self.bodies_forgotten_upto()? {
-            self.set_fact(BODIES_FORGOTTEN, &newest.to_string())?;
-        }
-        Ok(())
+        )
     }
 }
 

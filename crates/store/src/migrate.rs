@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0016_blocks_and_thread_keys.sql"),
     include_str!("../migrations/0017_revocations.sql"),
     include_str!("../migrations/0018_details_and_tokens.sql"),
+    include_str!("../migrations/0019_numbers.sql"),
 ];
 
 /// The schema this program writes.
@@ -195,6 +196,63 @@ mod tests {
         assert_eq!(found.unwrap().map(|message| message.body).as_deref(), Some("with a key"));
         let filed: Result<_> = store.read(|tx| tx.fact("message_keys_filed")).await;
         assert_eq!(filed.unwrap().as_deref(), Some("2"), "the next start need not read them");
+        tokio::task::spawn_blocking(move || store.close()).await.unwrap();
+    }
+
+    fn texts(connection: &Connection, sql: &str) -> Vec<String> {
+        let mut statement = connection.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.map(|row| row.unwrap()).collect()
+    }
+
+    #[test]
+    fn a_table_whose_rows_go_never_gives_a_number_twice() {
+        let connection = Connection::open_in_memory().unwrap();
+        sqlite(&connection).unwrap();
+        let others = "SELECT name FROM sqlite_schema WHERE type = 'table'
+                        AND sql LIKE '% id INTEGER PRIMARY KEY,%' ORDER BY name";
+        // Of these two the newest row stays. It is written anew at every post, or is the newest anyway.
+        let newest_stays = ["memory_change", "message"];
+        let nothing_goes = ["audit", "audit_seal", "message_change", "wake"];
+        let mut right = [newest_stays.as_slice(), nothing_goes.as_slice()].concat();
+        right.sort_unstable();
+        assert_eq!(texts(&connection, others), right);
+        assert_eq!(texts(&connection, "PRAGMA integrity_check"), ["ok"]);
+    }
+
+    #[tokio::test]
+    async fn what_stands_under_a_number_that_was_given_again_is_nobody_s() {
+        // A link of `a` was purged, and `b` was given its number; another one of `a` is gone for good.
+        let older = "
+            INSERT INTO link (id, workspace, name, service, live, settings, account, version, created_by,
+                created_ms) VALUES (1, 'b', 'github', 'github', 1, '{}', '', 1, 'boss', 9);
+            INSERT INTO thread (id, uid, workspace, title, type, status, created_by, created_ms,
+                updated_ms, head_seq, agent_turns)
+                VALUES (1, x'01', 'a', 't', 0, 0, 'x', 5, 5, 0, 0),
+                       (2, x'02', 'b', 't', 0, 0, 'x', 9, 9, 0, 0);
+            INSERT INTO relay_thread (thread, link, key, channel, address)
+                VALUES (1, 1, 'github:1', 'github', '{}'), (2, 1, 'github:2', 'github', '{}');
+            INSERT INTO posted (link, remote_id, outbox, at_ms, thread)
+                VALUES (1, 'c1', 4, 5, 1), (1, 'c2', 5, 4000000, 2), (1, 'c3', 5, 7, NULL),
+                       (6, 'c4', 8, 7, NULL);
+            INSERT INTO outbox (id, uid, workspace, link, destination, head, action, action_hash, agent,
+                thread, state, parts_done, attempts, due_ms, sending, looks, created_ms)
+                VALUES (4, x'01', 'a', 1, 'd', 1, '{}', x'00', 'x', 2, 3, 0, 0, 0, 0, 0, 5),
+                       (5, x'02', 'b', 1, 'd', 1, '{}', x'00', 'x', 2, 2, 0, 0, 0, 0, 0, 3900000);";
+        let (folder, store) = opened_after(18, older).await;
+        let read = Connection::open(folder.path().join(crate::store::DATABASE_FILE)).unwrap();
+        let posted =
+            "SELECT remote_id || ' ' || link || ' ' || outbox FROM posted ORDER BY remote_id";
+        assert_eq!(texts(&read, posted), ["c1 -1 4", "c2 1 5", "c3 1 -5", "c4 6 8"]);
+        let relay = "SELECT thread || ' ' || link FROM relay_thread ORDER BY thread";
+        assert_eq!(texts(&read, relay), ["1 -1", "2 1"]);
+        let outbox = "SELECT id || ' ' || link || ' ' || thread FROM outbox ORDER BY id";
+        assert_eq!(texts(&read, outbox), ["4 -1 -2", "5 1 2"]);
+        let given = "SELECT name || ' ' || seq FROM sqlite_sequence
+                     WHERE name IN ('link', 'thread', 'outbox', 'memory') ORDER BY name";
+        assert_eq!(texts(&read, given), ["link 6", "memory 0", "outbox 8", "thread 2"]);
+        assert_eq!(texts(&read, "PRAGMA integrity_check"), ["ok"]);
+        drop(read);
         tokio::task::spawn_blocking(move || store.close()).await.unwrap();
     }
 }

@@ -8,11 +8,14 @@ use crate::again::wear_out;
 use crate::on_both;
 use crate::service::{Reaction, Service};
 use crate::world::{
-    WORKSPACE, agent, completion, eventually, is, linked, operator, pull, queue, say, thread,
+    WORKSPACE, agent, completion, eventually, is, linked, operator, pass, pull, queue, say, thread,
     until_up,
 };
 
-on_both! { what_is_over_is_forgotten_in_its_time_and_nothing_else }
+on_both! {
+    what_is_over_is_forgotten_in_its_time_and_nothing_else
+    what_a_forgotten_action_posted_is_not_taken_for_the_next_one
+}
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -97,5 +100,21 @@ async fn what_is_over_is_forgotten_in_its_time_and_nothing_else(on: On) {
     let hub = days(hub, 30).await;
     eventually("it is gone", async || !has_work(&hub, &dead).await).await;
     assert!(has_work(&hub, &open).await, "what is open waits for ever");
+    hub.stop().await;
+}
+
+/// What was posted is known for longer than the action that posted it.
+async fn what_a_forgotten_action_posted_is_not_taken_for_the_next_one(on: On) {
+    let service = Service::new();
+    let hub = linked(on, &service).await;
+    let first = queue(&hub, "issue 1", "first").await;
+    eventually("it is sent", async || is(&hub, first, "sent").await).await;
+    let hub = days(hub, 31).await;
+    eventually("it is forgotten", async || !has_action(&hub, first).await).await;
+    service.reacts([Reaction::Lose]);
+    let second = queue(&hub, "issue 1", "second").await;
+    pass(&hub, "it is sent", async || is(&hub, second, "sent").await).await;
+    assert_eq!(service.texts(), ["first", "second"]);
+    assert_eq!((service.posts(), service.looks()), (3, 4), "the service is asked");
     hub.stop().await;
 }

@@ -132,11 +132,13 @@ impl Table {
     }
 }
 
-/// Every table, with how many rows it has.
+/// Every table, with how many rows it has. SQLite's own are left out, but for the one that says which
+/// numbers were given: with it a copy would give some of them again.
 fn tables(connection: &Connection) -> Result<Vec<Table>> {
     let mut select = connection.prepare(
         "SELECT name, wr FROM pragma_table_list
-         WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+         WHERE schema = 'main' AND type = 'table'
+           AND (name NOT LIKE 'sqlite_%' OR name = 'sqlite_sequence') ORDER BY name",
     )?;
     let found = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut tables = Vec::new();

@@ -192,6 +192,7 @@ mod tests {
             ("INSERT INTO hub_fact VALUES ('a', 'b')", "the table hub_fact holds"),
             ("DELETE FROM schema_version WHERE version = 1", "the table schema_version holds"),
             ("UPDATE schema_version SET version = 0 WHERE version = 1", "the table schema_version"),
+            ("UPDATE sqlite_sequence SET seq = 9 WHERE name = 'link'", "the table sqlite_sequence"),
             ("DROP TABLE posted", "the table posted is gone"),
             ("CREATE TABLE more (x TEXT)", "the table more was never backed up"),
             ("DROP INDEX work_listed", "the table sqlite_schema holds"),

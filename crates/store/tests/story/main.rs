@@ -10,6 +10,7 @@ mod busy;
 mod deliveries;
 mod keys;
 mod memories;
+mod numbers;
 mod outbox;
 mod place;
 mod proposals;

@@ -258,14 +258,19 @@ impl Tx<'_> {
         Ok(found.is_some())
     }
 
-    /// The row of the thread for which we posted something.
-    pub fn thread_of_posted(&mut self, link_row: i64, remote_id: &str) -> Result<Option<i64>> {
-        let thread = self.query_one(
-            "SELECT thread FROM posted WHERE link = ?1 AND remote_id = ?2",
-            &[link_row.into(), remote_id.into()],
-            |row| row.opt_int(0),
-        )?;
-        Ok(thread.flatten())
+    /// The row of the thread of a workspace for which we posted something.
+    pub fn thread_of_posted(
+        &mut self,
+        workspace: &str,
+        link_row: i64,
+        remote_id: &str,
+    ) -> Result<Option<i64>> {
+        self.query_one(
+            "SELECT p.thread FROM posted p JOIN thread t ON t.id = p.thread
+             WHERE p.link = ?1 AND p.remote_id = ?2 AND t.workspace = ?3",
+            &[link_row.into(), remote_id.into(), workspace.into()],
+            |row| row.int(0),
+        )
     }
 
     /// When the oldest that is still known came.

@@ -120,13 +120,13 @@ impl Tx<'_> {
         )
     }
 
-    /// A link by its row.
-    pub fn link_by_row(&mut self, row: i64) -> Result<Option<LinkRow>> {
+    /// A link by its row, if it is this workspace's.
+    pub fn link_by_row(&mut self, workspace: &str, row: i64) -> Result<Option<LinkRow>> {
         self.query_one(
             "SELECT id, workspace, name, service, live, settings, secrets, account, stream_cursor,
                     version, created_ms
-             FROM link WHERE id = ?1",
-            &[row.into()],
+             FROM link WHERE id = ?1 AND workspace = ?2",
+            &[row.into(), workspace.into()],
             link_row,
         )
     }
@@ -173,14 +173,14 @@ impl Tx<'_> {
         Ok(totals.unwrap_or_default())
     }
 
-    /// Whether a link is still of this version.
-    pub fn is_link_current(&mut self, row: i64, version: i64) -> Result<bool> {
+    /// Whether a link is still the very same, and of this version.
+    pub fn is_link_current(&mut self, link: &LinkRow) -> Result<bool> {
         let found = self.query_one(
-            "SELECT version FROM link WHERE id = ?1 AND live = 1",
-            &[row.into()],
+            "SELECT version FROM link WHERE id = ?1 AND workspace = ?2 AND live = 1",
+            &[link.row.into(), link.workspace.as_str().into()],
             |row| row.int(0),
         )?;
-        Ok(found == Some(version))
+        Ok(found == Some(link.version))
     }
 
     /// Remembers where a link's stream goes on.

@@ -25,16 +25,18 @@ pub struct RelayThreadRow {
 }
 
 impl Tx<'_> {
-    /// The thread that stands for something at a service.
+    /// The thread of a workspace that stands for something at a service.
     pub fn relay_thread_by_key(
         &mut self,
+        workspace: &str,
         link_row: i64,
         key: &str,
     ) -> Result<Option<RelayThreadRow>> {
         self.query_one(
-            "SELECT thread, link, key, channel, url, address FROM relay_thread
-             WHERE link = ?1 AND key = ?2",
-            &[link_row.into(), key.into()],
+            "SELECT r.thread, r.link, r.key, r.channel, r.url, r.address
+             FROM relay_thread r JOIN thread t ON t.id = r.thread
+             WHERE r.link = ?1 AND r.key = ?2 AND t.workspace = ?3",
+            &[link_row.into(), key.into(), workspace.into()],
             relay_thread_row,
         )
     }
@@ -48,8 +50,15 @@ impl Tx<'_> {
         )
     }
 
-    /// Lets a thread stand for something at a service.
+    /// Lets a thread stand for something at a service. A thread of another workspace does not keep the
+    /// thing from it.
     pub fn insert_relay_thread(&mut self, new: &RelayThreadRow) -> Result<()> {
+        self.execute(
+            "DELETE FROM relay_thread WHERE link = ?1 AND key = ?2 AND NOT EXISTS
+                 (SELECT 1 FROM thread o JOIN thread n ON n.workspace = o.workspace
+                  WHERE o.id = relay_thread.thread AND n.id = ?3)",
+            &[new.link_row.into(), new.key.as_str().into(), new.thread_row.into()],
+        )?;
         self.execute(
             "INSERT INTO relay_thread (thread, link, key, channel, url, address)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -79,13 +88,13 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The thread of a row; nobody else may change it until the commit.
-    pub fn lock_thread_by_row(&mut self, row: i64) -> Result<Option<ThreadRow>> {
+    /// The thread of a row, if it is this workspace's; nobody else may change it until the commit.
+    pub fn lock_thread_by_row(&mut self, workspace: &str, row: i64) -> Result<Option<ThreadRow>> {
         self.query_one(
             "SELECT id, uid, workspace, title, type, status, created_by, created_ms, updated_ms,
                     head_seq, agent_turns, last_speaker, paused_ms, blocked_by
-             FROM thread WHERE id = ?1 AND origin IS NULL /*lock*/",
-            &[row.into()],
+             FROM thread WHERE id = ?1 AND workspace = ?2 AND origin IS NULL /*lock*/",
+            &[row.into(), workspace.into()],
             crate::threads::thread_row,
         )
     }

@@ -20,7 +20,7 @@ struct Tasks {
 
 struct Task {
     id: Id,
-    version: i64,
+    link: Arc<LinkRow>,
     stop: CancellationToken,
 }
 
@@ -50,10 +50,10 @@ impl Tasks {
     /// Starts what is new and stops what is gone. What was changed is stopped now, and started when
     /// it has ended: two clients of one account would be in each other's way.
     fn set_to(&mut self, hub: &Arc<Hub>, links: Vec<LinkRow>) {
-        let versions: HashMap<i64, i64> =
-            links.iter().map(|link| (link.row, link.version)).collect();
-        for (row, task) in &self.running {
-            if versions.get(row) != Some(&task.version) {
+        let known: HashMap<i64, &LinkRow> = links.iter().map(|link| (link.row, link)).collect();
+        for task in self.running.values() {
+            let link = known.get(&task.link.row);
+            if !link.is_some_and(|link| is_same(link, &task.link)) {
                 task.stop.cancel();
             }
         }
@@ -61,10 +61,10 @@ impl Tasks {
             if self.running.contains_key(&link.row) {
                 continue;
             }
-            let (row, version, stop) = (link.row, link.version, CancellationToken::new());
-            let work = links::run(Arc::clone(hub), Arc::new(link), stop.clone());
+            let (link, stop) = (Arc::new(link), CancellationToken::new());
+            let work = links::run(Arc::clone(hub), Arc::clone(&link), stop.clone());
             let id = self.set.spawn(work).id();
-            self.running.insert(row, Task { id, version, stop });
+            self.running.insert(link.row, Task { id, link, stop });
         }
     }
 
@@ -82,4 +82,9 @@ impl Tasks {
             hub.links.forget(row);
         }
     }
+}
+
+/// Whether it is still the link it was, unchanged.
+fn is_same(link: &LinkRow, before: &LinkRow) -> bool {
+    (link.row, link.version, &link.workspace) == (before.row, before.version, &before.workspace)
 }

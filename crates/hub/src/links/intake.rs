@@ -155,7 +155,7 @@ impl Intake {
                     Some(owner) => tx.holds_lease(link.row, owner)?,
                     None => true,
                 };
-                if !is_ours || !tx.is_link_current(link.row, link.version)? {
+                if !is_ours || !tx.is_link_current(&link)? {
                     return Err(Error::NotFound { what: "link" });
                 }
                 let new_uid = || crate::clock::fresh_uid(&*entropy, identity.now);

@@ -12,6 +12,7 @@ mod citing;
 mod clock;
 mod deciding;
 mod policy;
+mod purged;
 mod service;
 mod world;
 

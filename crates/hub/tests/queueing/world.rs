@@ -164,7 +164,7 @@ pub(crate) async fn say(hub: &TestHub, thread_row: i64, queue: &str, text: &str)
         .hub
         .store
         .write(move |tx| {
-            let mut thread = tx.lock_thread_by_row(thread_row)?.unwrap();
+            let mut thread = tx.lock_thread_by_row(WORKSPACE, thread_row)?.unwrap();
             thread.head_seq += 1;
             tx.insert_message(&NewMessage {
                 thread_row,

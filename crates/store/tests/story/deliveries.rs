@@ -89,7 +89,7 @@ async fn copies_that_come_at_once_are_one(place: Place) {
             let keys = (transport, Some(round));
             place.write(move |tx| {
                 // As the hub does: whoever takes something in locks its thread.
-                tx.lock_thread_by_row(thread)?;
+                tx.lock_thread_by_row(WORKSPACE, thread)?;
                 take(tx, id, keys, (at(0), None))
             })
         });
@@ -112,13 +112,19 @@ async fn a_thing_at_a_service_is_found_with_its_thread(place: Place) {
     };
     let new = row.clone();
     place.write(move |tx| tx.insert_relay_thread(&new)).await;
-    let found = place.write(|tx| tx.relay_thread_by_key(LINK, "github:acme/shop#12")).await;
+    let found =
+        place.write(|tx| tx.relay_thread_by_key(WORKSPACE, LINK, "github:acme/shop#12")).await;
     assert_eq!(found.as_ref(), Some(&row));
     assert_eq!(
-        place.write(|tx| tx.relay_thread_by_key(LINK + 1, "github:acme/shop#12")).await,
+        place.write(|tx| tx.relay_thread_by_key(WORKSPACE, LINK + 1, "github:acme/shop#12")).await,
         None
     );
     place.write(move |tx| tx.set_relay_address(thread, Some("https://x"), "{\"n\":1}")).await;
+    assert_eq!(
+        place.write(|tx| tx.relay_thread_by_key("other", LINK, "github:acme/shop#12")).await,
+        None
+    );
+    assert!(place.write(move |tx| tx.lock_thread_by_row("other", thread)).await.is_none());
     let moved = place.write(move |tx| tx.relay_thread(thread)).await.unwrap();
     assert_eq!((moved.url.as_deref(), moved.address.as_str()), (Some("https://x"), "{\"n\":1}"));
     let id = DeliveryId::new(at(0), unique());

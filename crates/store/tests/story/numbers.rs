@@ -3,7 +3,7 @@
 use protocol::chat::ChatType;
 use protocol::relay::{Action, MemoryKind, OutboxState};
 use protocol::{MemoryId, OutboxId, ThreadId};
-use waystation_store::{Cutoffs, Kept, NewChat, NewLink, NewMemory, NewOutboxRow};
+use waystation_store::{Cutoffs, Kept, LinkRow, NewChat, NewLink, NewMemory, NewOutboxRow};
 
 use crate::place::{Place, WORKSPACE, at, on_both, unique};
 
@@ -35,7 +35,14 @@ async fn link(place: &Place, workspace: &'static str) -> i64 {
 async fn the_number_of_a_link_is_given_once(place: Place) {
     let first = link(&place, WORKSPACE).await;
     place.write(move |tx| tx.delete_link(first)).await;
-    assert!(link(&place, "wk_other").await > first);
+    let second = link(&place, "wk_other").await;
+    assert!(second > first);
+    // Whatever its number, a link is only its own workspace's.
+    let found = place.write(move |tx| tx.link_by_row("wk_other", second)).await.unwrap();
+    assert!(place.write(move |tx| tx.link_by_row(WORKSPACE, second)).await.is_none());
+    let stale = LinkRow { workspace: WORKSPACE.to_owned(), ..found.clone() };
+    assert!(place.write(move |tx| tx.is_link_current(&found)).await);
+    assert!(!place.write(move |tx| tx.is_link_current(&stale)).await);
     place.close().await;
 }
 

@@ -183,7 +183,7 @@ fn say(
     thread_row: i64,
     trust: Trust,
 ) -> waystation_store::Result<()> {
-    let thread: ThreadRow = tx.lock_thread_by_row(thread_row)?.unwrap();
+    let thread: ThreadRow = tx.lock_thread_by_row(WORKSPACE, thread_row)?.unwrap();
     tx.insert_message(&NewMessage {
         thread_row,
         seq: 1,

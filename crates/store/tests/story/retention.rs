@@ -348,8 +348,10 @@ async fn what_we_posted_is_known_for_longer_than_its_action(place: Place) {
     }
     assert_eq!(forget(&place, Kept::Outbox, 40_000).await, 1);
     assert!(place.write(move |tx| tx.is_posted(link, "comment:1")).await);
-    let found = place.write(move |tx| tx.thread_of_posted(link, "comment:1")).await;
+    let found = place.write(move |tx| tx.thread_of_posted(WORKSPACE, link, "comment:1")).await;
     assert_eq!(found, Some(thread), "an answer beneath it finds its thread");
+    let found = place.write(move |tx| tx.thread_of_posted("other", link, "comment:1")).await;
+    assert_eq!(found, None, "one of another workspace does not");
     assert_eq!(place.write(|tx| tx.oldest_posted()).await, Some(at(0)));
     assert_eq!(place.write(|tx| tx.forget_posted(at(2_000), 1)).await, 1);
     assert_eq!(place.write(|tx| tx.forget_posted(at(2_000), 9)).await, 1);

@@ -87,7 +87,7 @@ pub(super) fn decide(
     let found = tx.proposal(deciding.id)?.filter(|row| row.workspace == decider.workspace);
     let thread_row = found.ok_or(MISSING)?.thread_row;
     // The thread before the proposal, as everywhere: nobody waits for each other.
-    let thread = tx.lock_thread_by_row(thread_row)?;
+    let thread = tx.lock_thread_by_row(&decider.workspace, thread_row)?;
     if thread.is_none() && tx.chat(thread_row)?.is_none() {
         return Err(MISSING);
     }

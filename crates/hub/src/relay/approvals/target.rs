@@ -55,9 +55,8 @@ pub(crate) fn of_draft(
 /// Where a thread began, if that was at a service which is still linked.
 pub(crate) fn of_thread(tx: &mut Tx<'_>, thread: &ThreadRow) -> Result<Option<Target>> {
     let Some(origin) = tx.relay_thread(thread.row)? else { return Ok(None) };
-    let Some(link) = tx.link_by_row(origin.link_row)?.filter(|link| link.is_live) else {
-        return Ok(None);
-    };
+    let link = tx.link_by_row(&thread.workspace, origin.link_row)?;
+    let Some(link) = link.filter(|link| link.is_live) else { return Ok(None) };
     let RelayThreadRow { key, url, address, .. } = origin;
     let address =
         serde_json::from_str(&address).map_err(|error| Error::Internal(Box::new(error)))?;
@@ -77,7 +76,7 @@ fn of_page(
     let named = links.iter().filter(|(known, _)| link.is_none_or(|name| known.name == name));
     let found = named.filter_map(|(known, connector)| Some((known, connector.address_of(url)?)));
     if let Some((known, address)) = found.into_iter().next()
-        && let Some(link) = tx.link_by_row(known.row)?
+        && let Some(link) = tx.link_by_row(workspace, known.row)?
     {
         return Ok(Target { link, address, place: url.to_owned() });
     }

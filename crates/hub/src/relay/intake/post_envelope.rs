@@ -227,7 +227,8 @@ impl Draft {
             at: self.at,
         })?;
         tx.stitch_thread(&self.caller.workspace_id, &self.own_key(), row)?;
-        tx.lock_thread_by_row(row)?.ok_or(Error::NotFound { what: "thread" })
+        let workspace = &self.caller.workspace_id;
+        tx.lock_thread_by_row(workspace, row)?.ok_or(Error::NotFound { what: "thread" })
     }
 
     /// What has the same task from now on stands in the same thread.

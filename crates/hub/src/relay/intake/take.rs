@@ -205,7 +205,7 @@ impl Taker<'_> {
             Known::Nothing => return self.new_thread(tx, incoming, address),
         };
         let mut thread = tx
-            .lock_thread_by_row(row)?
+            .lock_thread_by_row(&link.workspace, row)?
             .ok_or(Error::Conflict("the thread of this is gone".to_owned()))?;
         if is_work {
             // Answers go where somebody last asked for something.
@@ -245,7 +245,7 @@ impl Taker<'_> {
             url: words::url_of(inbound),
             address,
         })?;
-        tx.lock_thread_by_row(row)?.ok_or(Error::NotFound { what: "thread" })
+        tx.lock_thread_by_row(&link.workspace, row)?.ok_or(Error::NotFound { what: "thread" })
     }
 
     /// A thread that was over goes on when a service asks for something in it.
@@ -268,7 +268,7 @@ impl Taker<'_> {
 /// The thread that something belongs to, if there is one.
 fn find_thread(tx: &mut Tx<'_>, incoming: Incoming<'_>) -> Result<Known> {
     let Incoming { link, inbound, said, .. } = incoming;
-    if let Some(known) = tx.relay_thread_by_key(link.row, &said.thread_key)? {
+    if let Some(known) = tx.relay_thread_by_key(&link.workspace, link.row, &said.thread_key)? {
         return Ok(Known::Thing(known));
     }
     // Somebody answers beneath something that we posted for a thread.
@@ -276,7 +276,7 @@ fn find_thread(tx: &mut Tx<'_>, incoming: Incoming<'_>) -> Result<Known> {
     let Some(beneath) = beneath.filter(|_| inbound.intent == Intent::Reply) else {
         return Ok(Known::Nothing);
     };
-    let thread = tx.thread_of_posted(link.row, &words::name(beneath))?;
+    let thread = tx.thread_of_posted(&link.workspace, link.row, &words::name(beneath))?;
     Ok(thread.map_or(Known::Nothing, Known::Posted))
 }
 

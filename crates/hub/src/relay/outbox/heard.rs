@@ -4,7 +4,7 @@
 use connector_api::Arrived;
 use protocol::relay::OutboxState;
 use protocol::{OutboxId, Timestamp};
-use store::{LinkRow, Tx};
+use store::{LinkRow, OutboxRow, Tx};
 
 use crate::error::Result;
 
@@ -17,9 +17,8 @@ pub(crate) fn heard(
 ) -> Result<()> {
     let id = arrived.mark.split(' ').next().unwrap_or_default();
     let Ok(id) = id.parse::<OutboxId>() else { return Ok(()) };
-    let Some(mut row) = tx.lock_outbox(id)?.filter(|row| row.link_row == link.row) else {
-        return Ok(());
-    };
+    let is_through = |row: &OutboxRow| row.link_row == link.row && row.workspace == link.workspace;
+    let Some(mut row) = tx.lock_outbox(id)?.filter(is_through) else { return Ok(()) };
     let place = (row.row, row.thread_row);
     tx.insert_posted(link.row, &arrived.remote_id, place, arrived.at)?;
     match row.state {

@@ -68,7 +68,10 @@ pub(super) async fn prepare(
         },
         None => None,
     };
-    let Some((link, connector)) = hub.links.client(row.link_row) else {
+    // Nothing leaves through a link of another workspace, whatever its number.
+    let running = hub.links.client(row.link_row);
+    let running = running.filter(|(link, _)| link.workspace == row.workspace);
+    let Some((link, connector)) = running else {
         return Ok(Err(match facts.link {
             Some(link) if link.is_live => {
                 let why = format!("link {} is not up", link.name);
@@ -97,7 +100,8 @@ pub(super) async fn prepare(
 }
 
 async fn gather(hub: &Arc<Hub>, row: &OutboxRow, replaces: Option<&Replaces>) -> Result<Facts> {
-    let (link_row, proposal) = (row.link_row, row.proposal);
+    let (workspace, link_row) = (row.workspace.clone(), row.link_row);
+    let proposal = row.proposal;
     let replaced = match replaces {
         Some(Replaces::Posting(id)) => Some(*id),
         _ => None,
@@ -105,7 +109,7 @@ async fn gather(hub: &Arc<Hub>, row: &OutboxRow, replaces: Option<&Replaces>) ->
     let read = move |tx: &mut Tx<'_>| {
         Ok::<_, Error>(Facts {
             decision: proposal.map(|proposal| tx.decision(proposal)).transpose()?.flatten(),
-            link: tx.link_by_row(link_row)?,
+            link: tx.link_by_row(&workspace, link_row)?,
             replaced: replaced.map(|id| tx.outbox(id)).transpose()?.flatten(),
         })
     };

@@ -106,7 +106,7 @@ fn archive(
     if receipt.facts.is_empty() {
         return Ok(Vec::new());
     }
-    let Some(link) = tx.link_by_row(row.link_row)? else { return Ok(Vec::new()) };
+    let Some(link) = tx.link_by_row(&row.workspace, row.link_row)? else { return Ok(Vec::new()) };
     let new_uid = || fresh_uid(entropy, now);
     Ok(take::take(tx, &link, &receipt.facts, now, &new_uid)?.threads)
 }

@@ -179,7 +179,7 @@ impl Completion {
             return Ok(Change::none(Completed { output: answer, thread_row, has_freed: false }));
         }
         life::check_lease(&work, self.fence, &self.caller)?;
-        let thread = tx.lock_thread_by_row(work.thread_row)?;
+        let thread = tx.lock_thread_by_row(&work.workspace, work.thread_row)?;
         let mut thread = thread.ok_or(Error::NotFound { what: "thread" })?;
         let replies = self.reply(tx, &work, &mut thread)?;
         let actions = self.submit(tx, &work, &thread)?;

@@ -29,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0017_revocations.sql"),
     include_str!("../migrations/0018_details_and_tokens.sql"),
     include_str!("../migrations/0019_numbers.sql"),
+    include_str!("../migrations/0020_purged_proposals.sql"),
 ];
 
 /// The schema this program writes.
@@ -238,7 +239,14 @@ mod tests {
             INSERT INTO outbox (id, uid, workspace, link, destination, head, action, action_hash, agent,
                 thread, state, parts_done, attempts, due_ms, sending, looks, created_ms)
                 VALUES (4, x'01', 'a', 1, 'd', 1, '{}', x'00', 'x', 2, 3, 0, 0, 0, 0, 0, 5),
-                       (5, x'02', 'b', 1, 'd', 1, '{}', x'00', 'x', 2, 2, 0, 0, 0, 0, 0, 3900000);";
+                       (5, x'02', 'b', 1, 'd', 1, '{}', x'00', 'x', 2, 2, 0, 0, 0, 0, 0, 3900000);
+            INSERT INTO proposal (id, uid, workspace, thread, task, agent, state, version, action,
+                action_hash, why, created_ms, expires_ms, reminders)
+                VALUES (1, x'01', 'a', 2, x'00', 'x', 0, 1, '{}', x'00', '', 5, 6, 0),
+                       (2, x'02', 'a', 1, x'00', 'x', 0, 1, '{}', x'00', '', 5, 6, 0),
+                       (7, x'03', 'a', 9, x'00', 'x', 0, 1, '{}', x'00', '', 5, 6, 0);
+            INSERT INTO proposal_step (proposal, version, kind, actor, at_ms)
+                VALUES (1, 1, 0, 'x', 5), (2, 1, 0, 'x', 5), (7, 1, 0, 'x', 5);";
         let (folder, store) = opened_after(18, older).await;
         let read = Connection::open(folder.path().join(crate::store::DATABASE_FILE)).unwrap();
         let posted =
@@ -248,9 +256,12 @@ mod tests {
         assert_eq!(texts(&read, relay), ["1 -1", "2 1"]);
         let outbox = "SELECT id || ' ' || link || ' ' || thread FROM outbox ORDER BY id";
         assert_eq!(texts(&read, outbox), ["4 -1 -2", "5 1 2"]);
+        let steps = "SELECT p.id || ' ' || s.proposal FROM proposal p, proposal_step s";
+        assert_eq!(texts(&read, steps), ["2 2"]);
         let given = "SELECT name || ' ' || seq FROM sqlite_sequence
-                     WHERE name IN ('link', 'thread', 'outbox', 'memory') ORDER BY name";
-        assert_eq!(texts(&read, given), ["link 6", "memory 0", "outbox 8", "thread 2"]);
+                     WHERE name IN ('link', 'thread', 'outbox', 'proposal', 'memory') ORDER BY name";
+        let right = ["link 6", "memory 0", "outbox 8", "proposal 7", "thread 9"];
+        assert_eq!(texts(&read, given), right);
         assert_eq!(texts(&read, "PRAGMA integrity_check"), ["ok"]);
         drop(read);
         tokio::task::spawn_blocking(move || store.close()).await.unwrap();

@@ -72,7 +72,8 @@ impl Tx<'_> {
         )
     }
 
-    /// Deletes chats of a link that hold no message any more; answers how many it deleted.
+    /// Deletes chats of a link that hold no message any more, with what was proposed for them; answers
+    /// how many chats it deleted.
     pub fn purge_chats(&mut self, link_row: i64, limit: usize) -> Result<u64> {
         let threads = self.query(
             "SELECT thread FROM chat WHERE link = ?1 ORDER BY thread LIMIT ?2",
@@ -88,6 +89,9 @@ impl Tx<'_> {
                 "DELETE FROM chat_speaker WHERE thread = ?1",
                 "DELETE FROM early_change WHERE thread = ?1",
                 "DELETE FROM session_layer WHERE thread = ?1",
+                "DELETE FROM proposal_step WHERE proposal IN
+                     (SELECT p.id FROM proposal p WHERE p.thread = ?1)",
+                "DELETE FROM proposal WHERE thread = ?1",
                 "DELETE FROM chat WHERE thread = ?1",
                 "DELETE FROM thread WHERE id = ?1",
             ] {

@@ -179,6 +179,26 @@ async fn an_approved_message_leaves_once_on_postgres() {
     what_an_agent_sends_waits_for_a_human_and_then_leaves_once(On::Postgres).await;
 }
 
+crate::shared::on_both! { a_purged_chat_takes_along_what_waits_for_a_human_in_it }
+
+async fn a_purged_chat_takes_along_what_waits_for_a_human_in_it(on: On) {
+    let service = Service::sending();
+    let hub = talking(on, &service, &[]).await;
+    let by = agent(&["scripted/work"]);
+    let waits = send(&hub, &by, json!({ "text": "yes" })).await;
+    let input = json!({ "name": "scripted", "purge": true });
+    let removed = hub.ok(&operator(), "remove_link", input).await;
+    assert_eq!(removed["is_done"], true, "{removed}");
+    let listed = hub.ok(&operator(), "list_proposals", json!({})).await;
+    assert_eq!(listed["proposals"], json!([]));
+    let id = json!({ "proposal_id": waits["proposal_id"] });
+    assert_eq!(hub.code(&operator(), "get_proposal", id).await, "NOT_FOUND");
+    // Asking again after that is refused in words.
+    let again = json!({ "source": "scripted", "chat": "work", "text": "yes" });
+    assert_eq!(refused(&hub, &by, again).await.0, "SOURCE_NOT_FOUND");
+    hub.stop().await;
+}
+
 #[tokio::test]
 async fn what_a_human_rejects_returns_or_changes_is_told_to_the_agent() {
     let service = Service::sending();

@@ -351,16 +351,14 @@ fn refusal<O: Operation>(text: &[u8], error: &serde_json::Error) -> Error {
         Ok(value) => value,
         Err(error) => return malformed(&error.to_string()),
     };
-    match serde_path_to_error::deserialize::<_, O>(value) {
-        Err(error) => explain(O::NAME, &error.path().to_string(), error.inner()),
-        // What stands there twice is gone from the value.
-        Ok(_) => {
-            let mut text = serde_json::Deserializer::from_slice(text);
-            let again = serde_path_to_error::deserialize::<_, O>(&mut text);
-            let path = again.map_or_else(|error| error.path().to_string(), |_| ".".to_owned());
-            explain(O::NAME, &path, error)
-        }
+    if let Err(error) = serde_path_to_error::deserialize::<_, O>(value) {
+        return explain(O::NAME, &error.path().to_string(), error.inner());
     }
+    // What stands there twice is gone from the value.
+    let mut text = serde_json::Deserializer::from_slice(text);
+    let again = serde_path_to_error::deserialize::<_, O>(&mut text);
+    let path = again.map_or_else(|error| error.path().to_string(), |_| ".".to_owned());
+    explain(O::NAME, &path, error)
 }
 
 /// Says which field is wrong, in our words, from the parser's. The path leads to that field, or to the

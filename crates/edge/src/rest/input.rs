@@ -15,7 +15,7 @@ pub(super) fn assemble(
     query: &str,
     body: Vec<u8>,
 ) -> Result<Input, Error> {
-    let blank = body.iter().all(is_blank);
+    let blank = body.iter().copied().all(is_blank);
     let map = |fields: Fields<'_>| {
         fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>()
     };
@@ -46,15 +46,15 @@ const ROOM_FOR_EACH: usize = 64;
 /// the body that was sent. A body that names one of them too must agree.
 fn splice(fields: Fields<'_>, mut body: Vec<u8>) -> Result<Input, Error> {
     let missing = left_out(fields, &body)?;
-    let end = body.iter().rposition(|byte| !is_blank(byte)).unwrap_or(0);
-    let is_object = body.iter().find(|byte| !is_blank(byte)) == Some(&b'{');
+    let end = body.iter().rposition(|byte| !is_blank(*byte)).unwrap_or(0);
+    let is_object = body.iter().copied().find(|byte| !is_blank(*byte)) == Some(b'{');
     if missing.is_empty() || !is_object || body.get(end) != Some(&b'}') {
         // What is no object, the door says so of.
         return Ok(Input::Bytes(body));
     }
     body.truncate(end);
     body.reserve(ROOM_FOR_EACH * missing.len());
-    let mut is_first = body.iter().rfind(|byte| !is_blank(byte)) == Some(&b'{');
+    let mut is_first = body.iter().copied().rfind(|byte| !is_blank(*byte)) == Some(b'{');
     for (name, value) in missing {
         if !std::mem::take(&mut is_first) {
             body.push(b',');
@@ -68,7 +68,7 @@ fn splice(fields: Fields<'_>, mut body: Vec<u8>) -> Result<Input, Error> {
 }
 
 /// What JSON passes over between its words.
-fn is_blank(byte: &u8) -> bool {
+fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 

@@ -13,7 +13,7 @@ use crate::operation::{Effect, Operation, Route};
 use crate::wakes::life;
 
 /// Remove agents from a thread. You may leave yourself; removing others takes the thread's creator, an
-/// operator or an orchestrator. Their messages stay.
+/// operator or an orchestrator. Their messages stay, and whoever opened the thread may still enter it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveParticipants {

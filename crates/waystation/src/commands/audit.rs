@@ -1,6 +1,7 @@
 //! Checking, exporting and following the audit trail. Only `tail` needs a hub; the rest reads files.
 
-use std::io::{BufWriter, Write};
+mod export;
+
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -22,7 +23,9 @@ pub(crate) async fn run(place: &Place, global: &Global, command: AuditCommand) -
         AuditCommand::Verify { from, checkpoint, public_keys } => {
             return verify(place, global, from, checkpoint.as_deref(), &public_keys).await;
         }
-        AuditCommand::Export { from, to, out } => export(place, from, to, out.as_deref()).await?,
+        AuditCommand::Export { from, to, out } => {
+            export::run(place, (from, to), out.as_deref()).await?;
+        }
         AuditCommand::Tail => tail(place, global).await?,
         AuditCommand::Checkpoint { origin } => checkpoint(place, global, &origin).await?,
         AuditCommand::Prove { entry } => {
@@ -101,30 +104,6 @@ async fn verify(
     };
     output::answer(global.json, &value, &brief)?;
     Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::from(NOT_GOOD) })
-}
-
-async fn export(
-    place: &Place,
-    from: Option<i64>,
-    to: Option<i64>,
-    out: Option<&Path>,
-) -> Result<()> {
-    let store = open(place).await?;
-    match out {
-        None => {
-            let mut target = BufWriter::new(std::io::stdout().lock());
-            audit::export(&store, from, to, &mut target).await?;
-            Ok(target.flush()?)
-        }
-        Some(path) => {
-            let file = std::fs::File::create(path)
-                .with_context(|| format!("cannot write {}", path.display()))?;
-            let mut target = BufWriter::new(file);
-            audit::export(&store, from, to, &mut target).await?;
-            target.flush()?;
-            Ok(target.get_ref().sync_all()?)
-        }
-    }
 }
 
 async fn checkpoint(place: &Place, global: &Global, origin: &str) -> Result<()> {

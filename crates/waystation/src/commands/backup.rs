@@ -1,6 +1,5 @@
 //! Backups and putting them back.
 
-mod target;
 mod trail;
 
 use std::path::Path;
@@ -14,6 +13,7 @@ use store::{BackupReport, BackupStep, CarriedRevocations, Compared, Staged, Watc
 use trail::Trail;
 
 use super::progress::Percent;
+use super::target::{self, Written};
 use crate::cli::{Global, RestoreArgs};
 use crate::paths::{self, Place};
 use crate::{output, owner, reach};
@@ -27,7 +27,7 @@ pub(crate) async fn backup(place: &Place, global: &Global, file: &Path) -> Resul
     if !database.exists() {
         bail!("there is nothing to back up in {}", place.shown());
     }
-    target::check(&place.folder, file)?;
+    target::check(place, file, &Written { what: "backup", is_one: store::is_backup })?;
     let to = file.to_owned();
     let report = watched(global, move |watch| store::backup(&database, &to, watch)).await;
     let report = report.with_context(|| format!("cannot back up to {}", file.display()))?;

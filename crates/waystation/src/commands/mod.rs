@@ -27,6 +27,7 @@ mod shell;
 mod tail;
 mod token;
 mod tty;
+mod target;
 mod up;
 mod wait;
 mod work;

@@ -54,3 +54,4 @@ mod stdio;
 mod trace;
 mod wake_kill;
 mod work;
+mod trail_files;

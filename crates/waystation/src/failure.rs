@@ -6,6 +6,8 @@ use edge::local::ClientError;
 use protocol::ErrorCode;
 use serde_json::Value;
 
+use crate::output;
+
 /// An operation that the hub refused.
 #[derive(Debug)]
 pub(crate) struct Refused(pub(crate) Value);
@@ -14,6 +16,9 @@ impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text = |key: &str| self.0.get(key).and_then(Value::as_str).unwrap_or_default();
         write!(f, "{} ({})", text("message"), text("code"))?;
+        if text("code") == ErrorCode::Internal.name() && !text("request_id").is_empty() {
+            write!(f, "\n  the hub's log says why, under request {}", text("request_id"))?;
+        }
         match (text("hint"), where_to_look(text("message"))) {
             ("", None) => Ok(()),
             ("", Some(command)) => write!(f, "\n  waystation {command} shows what there is"),
@@ -59,15 +64,21 @@ pub(crate) fn of_words(error: &clap::Error) -> ExitCode {
     error.exit()
 }
 
-/// Prints an error and chooses the exit code.
-#[expect(clippy::print_stderr, reason = "this is where a command speaks to its user")]
+/// Prints an error and chooses the exit code. What others wrote stands in it as well: names of files,
+/// answers of services.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(refused) = error.downcast_ref::<Refused>() {
-        eprintln!("waystation: {refused}");
+        output::note(&format!("waystation: {refused}"));
         let name = refused.0.get("code").and_then(Value::as_str).unwrap_or_default();
         let code = ErrorCode::ALL.iter().find(|code| code.name() == name);
         return ExitCode::from(code.map_or(1, |code| code.exit_code()));
     }
+    output::note(&format!("waystation: {}", in_words(error)));
+    ExitCode::FAILURE
+}
+
+/// An error and what caused it, each said once.
+fn in_words(error: &anyhow::Error) -> String {
     let mut message = error.to_string();
     for cause in error.chain().skip(1) {
         let cause = cause.to_string();
@@ -75,8 +86,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
             message = format!("{message}: {cause}");
         }
     }
-    eprintln!("waystation: {message}");
-    ExitCode::FAILURE
+    message
 }
 
 #[cfg(test)]
@@ -96,5 +106,16 @@ mod tests {
         );
         assert_eq!(refused("link not found", "ask"), "link not found (NOT_FOUND)\n  ask");
         assert_eq!(refused("memory not found", ""), "memory not found (NOT_FOUND)");
+    }
+
+    #[test]
+    fn what_broke_inside_the_hub_is_found_in_its_log() {
+        let refused = |code: &str, request: &str| {
+            Refused(json!({ "code": code, "message": "no", "request_id": request })).to_string()
+        };
+        let said = "no (INTERNAL)\n  the hub's log says why, under request req_1";
+        assert_eq!(refused("INTERNAL", "req_1"), said);
+        assert_eq!(refused("INTERNAL", ""), "no (INTERNAL)");
+        assert_eq!(refused("CONFLICT", "req_1"), "no (CONFLICT)");
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
+use serde::Serialize;
 use serde_json::Value;
 
 /// Prints text and a line end; a closed pipe ends the output, not the command.
@@ -32,24 +33,59 @@ pub(crate) fn note(text: &str) {
 /// Prints an answer: as JSON for scripts, in a few words for people.
 pub(crate) fn answer(json: bool, answer: &Value, brief: &str) -> Result<()> {
     if json {
-        return line(&serde_json::to_string_pretty(answer)?);
+        return self::json(answer);
     }
     line(safe(brief).trim_end())
 }
 
+/// Prints a value for scripts, in lines that people can read too.
+pub(crate) fn json(value: &impl Serialize) -> Result<()> {
+    line(&escaped(&serde_json::to_string_pretty(value)?))
+}
+
+/// Prints one of many values for scripts, each in a line.
+pub(crate) fn json_line(value: &impl Serialize) -> Result<()> {
+    line(&escaped(&serde_json::to_string(value)?))
+}
+
+/// JSON that is safe for a terminal, and the same value. JSON itself escapes only the oldest of the
+/// characters that a terminal obeys.
+pub(crate) fn escaped(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_unsafe(c) {
+            safe.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
 /// Text from others, safe for a terminal: no escape sequences, no hidden direction changes.
 pub(crate) fn safe(text: &str) -> String {
-    let hidden = |c: char| {
-        matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
-            || matches!(c, '\u{e0000}'..='\u{e007f}')
-    };
-    let unsafe_to_print = |c: char| (c.is_control() && c != '\n' && c != '\t') || hidden(c);
-    text.chars().map(|c| if unsafe_to_print(c) { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if is_unsafe(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Whether a terminal would obey a character, or hide something because of it.
+fn is_unsafe(c: char) -> bool {
+    let hides = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}');
+    hides || (c.is_control() && c != '\n' && c != '\t')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_is_safe_for_a_terminal_and_means_the_same() {
+        let value =
+            serde_json::json!({ "te\u{9b}2Jxt": "a\x1b[31m\u{7f}\u{85}\u{202e}\u{e0041}é\t\n" });
+        let shown = escaped(&value.to_string());
+        assert!(shown.chars().all(|c| !is_unsafe(c)) && shown.contains("\\u007f\\u0085\\u202e"));
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
+    }
 
     #[test]
     fn a_terminal_gets_no_commands_from_messages() {

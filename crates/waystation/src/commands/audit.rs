@@ -31,7 +31,7 @@ pub(crate) async fn run(place: &Place, global: &Global, command: AuditCommand) -
         AuditCommand::Prove { entry } => {
             let store = open(place).await?;
             let proof = audit::prove(&store, entry).await?;
-            output::line(&serde_json::to_string_pretty(&proof)?)?;
+            output::json(&proof)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -112,7 +112,7 @@ async fn checkpoint(place: &Place, global: &Global, origin: &str) -> Result<()> 
         bail!("there is no key in {}", place.keys().display());
     };
     match audit::checkpoint(&store, &key, origin).await? {
-        Some(note) if global.json => output::line(&json!({ "checkpoint": note }).to_string()),
+        Some(note) if global.json => output::json_line(&json!({ "checkpoint": note })),
         Some(note) => output::line(note.trim_end()),
         None => bail!("nothing has been sealed yet"),
     }
@@ -155,7 +155,7 @@ async fn follow(place: &Place, global: &Global) -> Result<()> {
 
 fn print(global: &Global, entry: &Value) -> Result<()> {
     if global.json {
-        return output::line(&entry.to_string());
+        return output::json_line(entry);
     }
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
     let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();

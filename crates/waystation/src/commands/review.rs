@@ -57,11 +57,11 @@ async fn start(hub: &mut Client, global: &Global, review: &Review<'_>) -> Result
     let sessions = call(hub, "list_sessions", &json!({ "limit": 200 })).await?;
     let seen = [review.author, review.reviewer].map(|agent| seen(&sessions, agent));
     if global.json {
-        return output::line(&serde_json::to_string_pretty(&json!({
+        return output::json(&json!({
             "thread_id": thread, "message_id": posted.get("message_id"), "seq": posted.get("seq"),
             "author": { "agent_id": review.author, "status": seen.first() },
             "reviewer": { "agent_id": review.reviewer, "status": seen.last() },
-        }))?);
+        }));
     }
     let [author, reviewer] = seen;
     let width = review.author.len().max(review.reviewer.len());
@@ -120,9 +120,9 @@ async fn show(hub: &mut Client, global: &Global, thread: &str) -> Result<()> {
     let wakes = json!({ "thread_id": thread, "limit": WAKES_SHOWN });
     let wakes = call(hub, "list_wakes", &wakes).await?;
     if global.json {
-        return output::line(&serde_json::to_string_pretty(&json!({
+        return output::json(&json!({
             "thread": found, "summary": summary, "wakes": wakes.get("wakes"),
-        }))?);
+        }));
     }
     let participants = found.get("participants").and_then(Value::as_array);
     let participants = participants.into_iter().flatten().filter_map(Value::as_str);

@@ -94,7 +94,7 @@ fn print(global: &Global, answer: &Value, brief: &str) -> Result<()> {
     let Some(messages) = messages.filter(|messages| !messages.is_empty()) else { return Ok(()) };
     if global.json {
         for message in messages {
-            output::line(&message.to_string())?;
+            output::json_line(message)?;
         }
         return Ok(());
     }

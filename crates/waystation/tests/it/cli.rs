@@ -146,6 +146,19 @@ fn the_program_explains_itself() {
     assert!(!home.data().exists(), "none of that needs a data folder");
 }
 
+#[test]
+fn what_breaks_inside_the_hub_names_the_request_to_look_for_in_its_log() {
+    let home = Home::new();
+    home.ok(&["thread", "new", "x"]);
+    let database = rusqlite::Connection::open(home.data().join("waystation.db")).unwrap();
+    database.execute_batch("DROP TABLE read_cursor").unwrap();
+    drop(database);
+    let ran = home.run(&["threads"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stderr.contains("(INTERNAL)"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("log says why, under request req_"), "{}", ran.stderr);
+}
+
 /// Far less than a wait for messages takes when nobody rings: only what is told live comes so soon.
 const LIVE: Duration = Duration::from_secs(30);
 

@@ -53,5 +53,6 @@ mod start_again;
 mod stdio;
 mod trace;
 mod wake_kill;
+mod terminal_safety;
 mod work;
 mod trail_files;

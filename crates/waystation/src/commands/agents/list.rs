@@ -17,7 +17,7 @@ pub(super) const AGENTS_MAX: u32 = 200;
 pub(super) async fn run(place: &Place, global: &Global) -> Result<()> {
     let answer = call::ask(place, "list_agents", &json!({ "limit": AGENTS_MAX })).await?.answer;
     if global.json {
-        return output::line(&serde_json::to_string_pretty(&answer)?);
+        return output::json(&answer);
     }
     let (width, _) = surroundings::size();
     output::line(&lines(&answer, width, Paint::of_stdout()).join("\n"))

@@ -51,7 +51,7 @@ pub(super) async fn run_json(place: &Place) -> Result<()> {
     let printing = follow(place, |answer| {
         let version = answer.get("version").cloned().unwrap_or_default();
         if before != version {
-            output::line(&answer.to_string())?;
+            output::json_line(answer)?;
             before = version;
         }
         Ok(())

@@ -9,8 +9,8 @@ use hub::audit;
 use serde_json::Value;
 
 use crate::commands::target::{self, Draft};
-use crate::owner;
 use crate::paths::Place;
+use crate::{output, owner};
 
 /// The first line of an export is not longer: a seal's leaves are in it.
 const FIRST_LINE_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -45,7 +45,7 @@ async fn write(
     out: impl Write,
 ) -> Result<()> {
     let store = super::open(place).await?;
-    let mut out = BufWriter::new(out);
+    let mut out = Escaping { out: BufWriter::new(out), line: Vec::new() };
     audit::export(&store, from, to, &mut out).await?;
     Ok(out.flush()?)
 }
@@ -58,4 +58,28 @@ fn is_export(file: &Path) -> bool {
     let line: Option<Value> = read.ok().and_then(|_| serde_json::from_slice(&first).ok());
     let kind = line.as_ref().and_then(|line| line.get("type")).and_then(Value::as_str);
     matches!(kind, Some("entry" | "seal"))
+}
+
+/// Lines of JSON on their way to where a terminal may show them: what others wrote stands in them.
+struct Escaping<W: Write> {
+    out: W,
+    line: Vec<u8>,
+}
+
+impl<W: Write> Write for Escaping<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                let line = String::from_utf8_lossy(&self.line);
+                self.out.write_all(output::escaped(&line).as_bytes())?;
+                self.line.clear();
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
 }

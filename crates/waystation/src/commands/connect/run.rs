@@ -30,9 +30,7 @@ pub(crate) async fn run(place: &Place, global: &Global, args: &ConnectArgs) -> R
     if !args.yes {
         if global.json || !ask::is_possible() {
             if global.json {
-                output::line(&serde_json::to_string_pretty(&report::json(
-                    &works, direction, false,
-                ))?)?;
+                output::json(&report::json(&works, direction, false))?;
             }
             bail!("nothing was changed; say --yes to make these changes");
         }
@@ -62,7 +60,7 @@ fn finish(
 ) -> Result<ExitCode> {
     if global.json {
         let report = report::json(works, direction, is_applied);
-        output::line(&serde_json::to_string_pretty(&report)?)?;
+        output::json(&report)?;
         return Ok(ExitCode::SUCCESS);
     }
     for line in report::lines(works, direction, paint) {

@@ -76,7 +76,7 @@ fn print(global: &Global, findings: &[Finding]) -> Result<ExitCode> {
     let is_well = findings.iter().all(|finding| finding.state != State::Broken);
     if global.json {
         let report = json!({ "well": is_well, "findings": findings });
-        output::line(&serde_json::to_string_pretty(&report)?)?;
+        output::json(&report)?;
     } else {
         let (width, _) = surroundings::size();
         output::line(&report::lines(findings, width, Paint::of_stdout()).join("\n"))?;

@@ -42,7 +42,7 @@ impl Report {
 
     pub(super) fn print(&self, as_json: bool) -> Result<()> {
         if as_json {
-            return output::line(&serde_json::to_string_pretty(&self.json())?);
+            return output::json(&self.json());
         }
         output::line(output::safe(&self.text()).trim_end())
     }

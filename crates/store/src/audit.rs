@@ -181,6 +181,11 @@ impl Tx<'_> {
     /// The newest entry that no older one can still appear before.
     pub fn settled_audit_id(&mut self) -> Result<i64> {
         self.wait_for_writers()?;
+        self.newest_audit_id()
+    }
+
+    /// The newest entry there is now; 0 when there is none.
+    pub fn newest_audit_id(&mut self) -> Result<i64> {
         let newest = self.query_one("SELECT max(id) FROM audit", &[], |row| row.opt_int(0))?;
         Ok(newest.flatten().unwrap_or(0))
     }

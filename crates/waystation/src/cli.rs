@@ -376,7 +376,7 @@ pub(crate) enum ThreadCommand {
 pub(crate) enum AuditCommand {
     /// Check the whole trail and name the first bad entry; needs no running hub.
     Verify {
-        /// Begin with the seal over this entry.
+        /// Begin with the seal over this entry, which must be there.
         #[arg(long, value_name = "ENTRY")]
         from: Option<i64>,
         /// A checkpoint kept elsewhere: the trail must have come at least so far.

@@ -27,7 +27,8 @@ const SEALS_PER_READ: usize = 16;
 pub struct Verification {
     /// Whose seals are believed.
     pub keys: TrustedKeys,
-    /// Begin with the seal over this entry; what is before it is taken as it is.
+    /// Begin with the seal over this entry; what is before it is taken as it is. A trail that does not
+    /// come so far is not good.
     pub from: Option<i64>,
     /// How far the trail had come at least.
     pub checkpoint: Option<Checkpoint>,
@@ -109,7 +110,12 @@ impl Walk<'_> {
         let entries_total = u64::try_from(total).unwrap_or(0);
         loop {
             let found = read::seals(self.store, next, SEALS_PER_READ).await?;
-            let Some(last) = found.last() else { return Ok(self.end()) };
+            let Some(last) = found.last() else {
+                return match self.end() {
+                    Ok(()) => self.reaches_its_beginning().await,
+                    cut => Ok(cut),
+                };
+            };
             next = last.id.saturating_add(1);
             for seal in found {
                 if let Err(problem) = self.check(seal).await? {
@@ -148,6 +154,17 @@ impl Walk<'_> {
         let look = read::read(self.store, move |tx| tx.has_detail_commitments_before(from));
         self.details.are_committed = look.await?;
         Ok(self.check_earlier_checkpoint(&anchor).await?.map(|()| first))
+    }
+
+    /// Whoever names an entry has seen it: a trail that ends before it was cut.
+    async fn reaches_its_beginning(&self) -> Checked {
+        let Some(entry) = self.verification.from else { return Ok(Ok(())) };
+        let ends = read::read(self.store, |tx| Ok((tx.newest_audit_id()?, tx.seal_head()?)));
+        let (newest, head) = ends.await?;
+        let (seal, sealed) = head.map_or((0, 0), |head| (head.id, head.last_id));
+        let last = newest.max(sealed);
+        let beyond = Problem::EntryBeyondEnd { entry, last, seal: seal.saturating_add(1) };
+        Ok(if entry > last { Err(beyond) } else { Ok(()) })
     }
 
     /// A checkpoint from before the beginning is compared with its seal alone.

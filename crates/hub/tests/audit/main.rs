@@ -193,8 +193,26 @@ fn verifying_from_an_entry_leaves_out_what_is_before_its_seal() {
     trail.database.run("UPDATE audit_seal SET sealed_ms = 0 WHERE id = 5");
     let found = Some(Problem::HashMismatch { seal: 5 });
     assert_eq!(trail.verify_with(None, Some(late)).problem, found);
-    let nothing_sealed = trail.verify_with(None, Some(i64::MAX));
-    assert_eq!((nothing_sealed.problem, nothing_sealed.seals), (None, 0));
+}
+
+#[test]
+fn a_trail_that_ends_before_the_entry_to_begin_with_is_not_good() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let mut trail = Trail::grown(engine);
+        let last = trail.entries.last().unwrap().id + 5;
+        let newest = trail.verify_with(None, Some(last));
+        assert_eq!((newest.problem, newest.seals, newest.unsealed), (None, 0, 5), "none is sealed");
+        for entry in [last + 1, i64::MAX] {
+            let beyond = Problem::EntryBeyondEnd { entry, last, seal: 13 };
+            assert_eq!(trail.verify_with(None, Some(entry)).problem, Some(beyond));
+        }
+        trail.database.run(&format!("DELETE FROM audit WHERE id = {last}"));
+        let cut = Problem::EntryBeyondEnd { entry: last, last: last - 1, seal: 13 };
+        assert_eq!(trail.verify_with(None, Some(last)).problem, Some(cut));
+    }
+    let nothing = Trail::new(Engine::Sqlite);
+    let beyond = Problem::EntryBeyondEnd { entry: 1, last: 0, seal: 1 };
+    assert_eq!(nothing.verify_with(None, Some(1)).problem, Some(beyond));
 }
 
 #[test]

@@ -86,8 +86,40 @@ fn a_trail_is_verified_and_the_first_bad_entry_is_named() {
     let said = assert_bad(&home, &[], &first["id"]);
     assert!(said.contains(&format!("entry {} was altered", first["id"])), "{said}");
     // What lies before the seal that it begins with is taken as it is.
-    let beyond = home.run(&["audit", "verify", "--from", "1000000"]);
-    assert_eq!(beyond.code, 0, "{}", beyond.stdout);
+    home.ok(&["thread", "new", "later"]);
+    home.ok(&["down"]);
+    let from = last_entry(&home).to_string();
+    let later = home.run(&["audit", "verify", "--from", &from]);
+    assert_eq!(later.code, 0, "{}", later.stdout);
+}
+
+/// The number of the newest entry.
+fn last_entry(home: &Home) -> i64 {
+    let mut lines = lines(&home.ok(&["audit", "export"]));
+    lines.retain(|line| line["type"] == "entry");
+    lines.last().unwrap()["id"].as_i64().unwrap()
+}
+
+#[test]
+fn a_trail_that_ends_before_the_entry_somebody_knows_is_not_good() {
+    let home = settled();
+    let last = last_entry(&home);
+    // Whoever goes on from the last entry they know is told whether it is still there.
+    home.ok(&["audit", "verify", "--from", &last.to_string()]);
+    let next = last + 1;
+    let said = assert_bad(&home, &["--from", &next.to_string()], &json!(next));
+    assert!(
+        said.contains(&format!("there is no entry {next}: the trail ends with {last}")),
+        "{said}"
+    );
+    tamper(&home, "DELETE FROM audit_seal WHERE id = (SELECT max(id) FROM audit_seal)");
+    tamper(
+        &home,
+        "DELETE FROM audit WHERE id > (SELECT coalesce(max(last_id), 0) FROM audit_seal)",
+    );
+    home.ok(&["audit", "verify"]);
+    let said = assert_bad(&home, &["--from", &last.to_string()], &json!(last));
+    assert!(said.contains(&format!("there is no entry {last}")), "{said}");
 }
 
 #[test]

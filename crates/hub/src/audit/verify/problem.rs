@@ -135,6 +135,16 @@ pub enum Problem {
         /// The seal that the checkpoint names.
         expected: i64,
     },
+    /// The trail ends before the entry that the verification was to begin with.
+    #[error("there is no entry {entry}: the trail ends with {last}")]
+    EntryBeyondEnd {
+        /// The entry that was asked for.
+        entry: i64,
+        /// The newest entry there is; 0 when there is none.
+        last: i64,
+        /// The seal that would be over it at the earliest.
+        seal: i64,
+    },
     /// The trail had another past when the checkpoint was made.
     #[error("the trail was rewritten: seal {seal} is not the one that the checkpoint names")]
     CheckpointDiffers {
@@ -153,6 +163,7 @@ impl Problem {
             | Self::DetailAltered { entry, .. }
             | Self::DetailAdded { entry, .. }
             | Self::OrderChanged { entry, .. }
+            | Self::EntryBeyondEnd { entry, .. }
             | Self::EntryMissing { first: entry, .. } => Some(*entry),
             _ => None,
         }
@@ -166,6 +177,7 @@ impl Problem {
             | Self::DetailAltered { seal, .. }
             | Self::DetailAdded { seal, .. }
             | Self::EntryMissing { seal, .. }
+            | Self::EntryBeyondEnd { seal, .. }
             | Self::EntryInserted { seal, .. }
             | Self::OrderChanged { seal, .. }
             | Self::SealUnreadable { seal }

@@ -1,19 +1,20 @@
 //! Checking, exporting and following the audit trail. Only `tail` needs a hub; the rest reads files.
 
 mod export;
+mod tail;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use hub::audit::{self, Progress, SealKey, TrustedKeys, Verification};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::Store;
 
 use super::progress::Percent;
 use crate::cli::{AuditCommand, Global};
+use crate::output;
 use crate::paths::Place;
-use crate::{failure, output, owner, reach};
 
 /// The exit code of a trail that was tampered with.
 const NOT_GOOD: u8 = 2;
@@ -26,7 +27,7 @@ pub(crate) async fn run(place: &Place, global: &Global, command: AuditCommand) -
         AuditCommand::Export { from, to, out } => {
             export::run(place, (from, to), out.as_deref()).await?;
         }
-        AuditCommand::Tail => tail(place, global).await?,
+        AuditCommand::Tail => tail::run(place, global).await?,
         AuditCommand::Checkpoint { origin } => checkpoint(place, global, &origin).await?,
         AuditCommand::Prove { entry } => {
             let store = open(place).await?;
@@ -116,56 +117,4 @@ async fn checkpoint(place: &Place, global: &Global, origin: &str) -> Result<()> 
         Some(note) => output::line(note.trim_end()),
         None => bail!("nothing has been sealed yet"),
     }
-}
-
-/// Prints entries as they are made, until interrupted.
-async fn tail(place: &Place, global: &Global) -> Result<()> {
-    tokio::select! {
-        ended = follow(place, global) => ended,
-        () = owner::asked_to_stop() => Ok(()),
-    }
-}
-
-async fn follow(place: &Place, global: &Global) -> Result<()> {
-    let config = place.config()?;
-    let greeting = reach::person(&place.environment, &config.workspace)?;
-    let mut client = reach::connect(place, &greeting).await?;
-    let mut after = None::<i64>;
-    loop {
-        let input = match after {
-            None => json!({ "limit": 20 }),
-            Some(after) => json!({ "after": after, "limit": 200 }),
-        };
-        let called = client.call("read_audit", &input).await.map_err(failure::of_client)?;
-        let entries = called.answer.get("entries").and_then(Value::as_array);
-        // Following the trail leaves entries of its own; they are not news.
-        let news: Vec<&Value> = entries
-            .into_iter()
-            .flatten()
-            .filter(|entry| after.is_none() || entry.get("operation") != Some(&"read_audit".into()))
-            .collect();
-        for entry in &news {
-            print(global, entry)?;
-        }
-        let last = entries.and_then(|all| all.last()).and_then(|entry| entry.get("id"));
-        after = last.and_then(Value::as_i64).or(after).or(Some(0));
-        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-    }
-}
-
-fn print(global: &Global, entry: &Value) -> Result<()> {
-    if global.json {
-        return output::json_line(entry);
-    }
-    let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-    let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
-    output::line(&output::safe(&format!(
-        "{id} {} {} ({}) {} {} {}",
-        text("at"),
-        text("agent_id"),
-        text("role"),
-        text("operation"),
-        text("outcome"),
-        text("object")
-    )))
 }

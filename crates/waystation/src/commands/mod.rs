@@ -10,6 +10,7 @@ mod deliveries;
 mod diff;
 mod doctor;
 mod documents;
+mod followed;
 pub(crate) mod hook;
 mod import;
 mod link;

@@ -1,17 +1,12 @@
 //! Following a thread live.
 
-use std::time::Duration;
-
 use anyhow::Result;
-use edge::local::{Called, Client, ClientError};
 use serde_json::{Value, json};
 
+use super::followed::Followed;
 use crate::cli::Global;
 use crate::paths::Place;
-use crate::{failure, output, owner, reach};
-
-/// After an owner that went away, or could not answer.
-const ASK_AGAIN_AFTER: Duration = Duration::from_millis(100);
+use crate::{output, owner};
 
 /// Prints messages as they arrive, until interrupted. An owner that goes away is waited for.
 pub(crate) async fn run(
@@ -27,7 +22,7 @@ pub(crate) async fn run(
 }
 
 async fn follow(place: &Place, global: &Global, thread: &str, since: Option<i64>) -> Result<()> {
-    let mut hub = Followed { place, workspace: place.config()?.workspace, client: None };
+    let mut hub = Followed::new(place)?;
     let mut since = if let Some(since) = since {
         since
     } else {
@@ -48,45 +43,6 @@ async fn follow(place: &Place, global: &Global, thread: &str, since: Option<i64>
             hub.call("wait_for_messages", &wait).await?;
         }
     }
-}
-
-/// The hub, whoever owns it at the moment.
-struct Followed<'a> {
-    place: &'a Place,
-    workspace: String,
-    client: Option<Client>,
-}
-
-impl Followed<'_> {
-    /// Asks for something that changes nothing, until somebody answers.
-    async fn call(&mut self, operation: &str, input: &Value) -> Result<Called> {
-        loop {
-            let mut client = match self.client.take() {
-                Some(client) => client,
-                None => self.connect().await?,
-            };
-            match client.call(operation, input).await {
-                Ok(called) => {
-                    self.client = Some(client);
-                    return Ok(called);
-                }
-                Err(ClientError::Edge(error)) => tracing::debug!(%error, "the owner went away"),
-                Err(ClientError::Refused(error)) if is_passing(&error) => {}
-                Err(error) => return Err(failure::of_client(error)),
-            }
-            tokio::time::sleep(ASK_AGAIN_AFTER).await;
-        }
-    }
-
-    async fn connect(&self) -> Result<Client> {
-        let greeting = reach::person(&self.place.environment, &self.workspace)?;
-        reach::connect(self.place, &greeting).await
-    }
-}
-
-/// Whether the same question may be answered later.
-fn is_passing(error: &Value) -> bool {
-    error.get("retryable") == Some(&Value::Bool(true))
 }
 
 fn print(global: &Global, answer: &Value, brief: &str) -> Result<()> {

@@ -244,6 +244,78 @@ fn the_trail_is_followed_live() {
     assert_eq!(up.stop(), 0);
 }
 
+/// A trail that somebody follows.
+struct Tail {
+    child: std::process::Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Tail {
+    fn of(home: &Home) -> Self {
+        let mut command = home.command(&["audit", "tail", "--json"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    /// The entries up to and with the first that is so.
+    fn until(&mut self, is_so: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let mut seen = Vec::new();
+        loop {
+            seen.push(serde_json::from_str::<Value>(&self.lines.next().unwrap().unwrap()).unwrap());
+            if is_so(seen.last().unwrap()) {
+                return seen;
+            }
+        }
+    }
+
+    fn stop(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
+fn tail_goes_on_after_the_last_entry_when_the_owner_changes() {
+    let home = Home::generous();
+    home.ok(&["thread", "new", "before"]);
+    let mut tail = Tail::of(&home);
+    let is_thread = |entry: &Value| entry["operation"] == "create_thread";
+    let mut seen = tail.until(is_thread);
+    for title in ["second", "third"] {
+        let owner = home.owner().unwrap()["pid"].as_i64().unwrap();
+        let pid = Pid::from_raw(i32::try_from(owner).unwrap()).unwrap();
+        kill_process(pid, Signal::KILL).unwrap();
+        while home.owner().is_some_and(|found| found["pid"] == owner) {}
+        home.ok(&["thread", "new", title]);
+        seen.extend(tail.until(is_thread));
+    }
+    tail.stop();
+    let ids: Vec<i64> = seen.iter().map(|entry| entry["id"].as_i64().unwrap()).collect();
+    assert!(ids.is_sorted_by(|one, next| one < next), "each once, in order: {ids:?}");
+}
+
+#[test]
+fn tail_shows_who_else_reads_the_trail() {
+    let home = Home::generous();
+    home.ok(&["thread", "new", "before"]);
+    let mut tail = Tail::of(&home);
+    tail.until(|entry| entry["operation"] == "create_thread");
+    let read = |name: &str| {
+        let mut command = home.command(&["call", "read_audit"]);
+        command.env("WAYSTATION_TOKEN", home.token(name, "operator"));
+        assert_eq!(Ran::of(command.output().unwrap()).code, 0);
+    };
+    read("curious");
+    home.ok(&["call", "read_audit"]);
+    home.ok(&["thread", "new", "after"]);
+    let seen = tail.until(|entry| entry["operation"] == "create_thread");
+    tail.stop();
+    let reads = seen.iter().filter(|entry| entry["operation"] == "read_audit");
+    let readers: Vec<&str> = reads.map(|entry| entry["agent_id"].as_str().unwrap()).collect();
+    assert_eq!(readers, ["curious", "operator"], "and not tail itself");
+}
+
 #[test]
 fn a_folder_without_a_trail_says_so() {
     let home = Home::new();

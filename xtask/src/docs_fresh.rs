@@ -17,14 +17,14 @@ pub(crate) fn check(tree: &Tree) -> anyhow::Result<Vec<Violation>> {
         return Ok(Vec::new());
     }
     let what = "the generated reference is stale, \
-                run `cargo run -p waystation -- docs --out docs/reference`";
+                run `cargo run -p waystation -- reference`";
     Ok(vec![Violation::new(REFERENCE, 1, what)])
 }
 
 /// Asks the program whether its reference is up to date. Its own words go to the error stream.
 fn docs_fresh(root: &Path) -> anyhow::Result<bool> {
     let status = Command::new("cargo")
-        .args(["run", "--quiet", "--package", "waystation", "--", "docs", "--check"])
+        .args(["run", "--quiet", "--package", "waystation", "--", "reference", "--check"])
         .current_dir(root)
         .stdout(std::io::stderr())
         .status()

@@ -19,7 +19,7 @@ pub(crate) use chats::{
     DayOrderArg, ImportArgs, LinkAddArgs, LinkCommand, LinkDeliveriesArgs, SendArgs,
 };
 use clap::{Args, Parser, Subcommand, ValueEnum};
-pub(crate) use documents::{DocsArgs, DocsCommand, RedactArgs, ReferenceArgs};
+pub(crate) use documents::{DocsCommand, RedactArgs, ReferenceArgs};
 pub(crate) use hook::{HookArgs, HookCommand, TurnHappened};
 pub(crate) use outbox::{OutboxArgs, OutboxCommand, OutboxListArgs};
 pub(crate) use run::{AttachArgs, RunArgs};
@@ -183,7 +183,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Hook(HookCommand),
     /// Give agents documents that they can retrieve.
-    Docs(DocsArgs),
+    #[command(subcommand)]
+    Docs(DocsCommand),
     /// Show what would be taken out of a text before it is remembered: personal data and secrets.
     Redact(RedactArgs),
     /// Issue, list and revoke tokens.

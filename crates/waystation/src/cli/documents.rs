@@ -4,23 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct DocsArgs {
-    #[command(subcommand)]
-    pub(crate) command: Option<DocsCommand>,
-    /// Without a command this writes the generated reference, as `waystation reference` does.
-    #[command(flatten)]
-    pub(crate) reference: ReferenceArgs,
-}
-
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReferenceArgs {
     /// Where to write it.
-    #[arg(long, default_value = "docs/reference", hide = true)]
+    #[arg(long, default_value = "docs/reference")]
     pub(crate) out: PathBuf,
     /// Only check that it is fresh.
-    #[arg(long, hide = true)]
+    #[arg(long)]
     pub(crate) check: bool,
 }
 

@@ -38,7 +38,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::cli::{Cli, Command, DocsArgs, Global, ThreadCommand, ThreadsArgs};
+use crate::cli::{Cli, Command, Global, ThreadCommand, ThreadsArgs};
 use crate::paths::Place;
 
 /// Runs the command that was asked for.
@@ -52,9 +52,6 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Completions { shell } => shell::completions(shell),
         Command::Man => shell::manual(),
         Command::Reference(args) => reference::run(&args.out, args.check),
-        Command::Docs(DocsArgs { command: None, reference }) => {
-            reference::run(&reference.out, reference.check)
-        }
         Command::Redact(args) => redact::run(&cli.global, &args),
         Command::Config => {
             settings::print(&cli.global)?;
@@ -109,9 +106,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Send(args) => send::run(&place, &global, args).await?,
         Command::Outbox(args) => outbox::run(&place, &global, args).await?,
         Command::Work(args) => work::run(&place, &global, args).await?,
-        Command::Docs(DocsArgs { command: Some(command), .. }) => {
-            documents::run(&place, &global, command).await?;
-        }
+        Command::Docs(command) => documents::run(&place, &global, command).await?,
         Command::Review(command) => review::run(&place, &global, command).await?,
         Command::Connect(args) => return connect::run(&place, &global, &args).await,
         Command::Run(args) => return run::run(&place, args).await,

@@ -147,6 +147,22 @@ fn the_program_explains_itself() {
 }
 
 #[test]
+fn a_group_of_commands_explains_itself_and_changes_nothing() {
+    let home = Home::new();
+    let reference = home.path().join("docs/reference/config.md");
+    std::fs::create_dir_all(reference.parent().unwrap()).unwrap();
+    std::fs::write(&reference, "what somebody wrote").unwrap();
+    for group in ["docs", "token", "audit"] {
+        let ran = home.run(&[group]);
+        assert_eq!(ran.code, 2, "{group}");
+        assert!(ran.stderr.contains(&format!("Usage: waystation {group}")), "{}", ran.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(&reference).unwrap(), "what somebody wrote");
+    assert_eq!(std::fs::read_dir(reference.parent().unwrap()).unwrap().count(), 1);
+    assert!(!home.ok(&["--help"]).contains("reference"), "it is for whoever works on the program");
+}
+
+#[test]
 fn what_breaks_inside_the_hub_names_the_request_to_look_for_in_its_log() {
     let home = Home::new();
     home.ok(&["thread", "new", "x"]);

@@ -403,6 +403,19 @@ impl Config {
                 self.listen
             );
         }
+        if self.tls.mode == TlsMode::Files
+            && [&self.tls.certificate, &self.tls.key].iter().any(|path| path.as_os_str().is_empty())
+        {
+            bail!("tls.mode is \"files\": set tls.certificate and tls.key to PEM files");
+        }
+        let url = self.public_url.to_ascii_lowercase();
+        let host = ["https://", "http://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+        if !url.is_empty() && host.is_none_or(|host| host.is_empty() || host.starts_with('/')) {
+            bail!(
+                "public_url = {:?} must be an http or https address, such as https://hub.example.org",
+                self.public_url
+            );
+        }
         let has_client_ca = !self.tls.client_ca.as_os_str().is_empty();
         if has_client_ca && self.tls.mode == TlsMode::Off {
             bail!("tls.client_ca is set, and tls.mode is off: set it to \"local\" or \"files\"");

@@ -1,11 +1,12 @@
 //! Running the hub: in the foreground for people, in the background for whoever needs it.
 
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use edge::EdgeError;
 use edge::local::Client;
 use edge::server::Listening;
 use hub::identity::{LocalEnv, local_caller};
@@ -34,7 +35,7 @@ pub(crate) async fn run(place: &Place, args: &UpArgs) -> Result<ExitCode> {
     logs::start(&config.log)?;
     let lock = reach::take_over(place, &config.workspace).await?;
     let tls = owner::tls(place, &config);
-    let listening = Listening::bind(&config.listen, tls.as_ref()).await?;
+    let listening = Listening::bind(&config.listen, tls.as_ref()).await.map_err(cannot_listen)?;
     let url = address::of_listener(&config, listening.address()?);
     let open = args.no_auth.then(|| open_caller(&config.workspace)).transpose()?;
     let reached = Reached { url: Some(url.clone()), open: open.clone() };
@@ -107,6 +108,17 @@ fn apply(args: &UpArgs, config: &mut Config) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// A hub of the same folder is known by now: whoever has the address is somebody else.
+fn cannot_listen(error: EdgeError) -> anyhow::Error {
+    match error {
+        EdgeError::Bind { address, source } if source.kind() == ErrorKind::AddrInUse => anyhow!(
+            "cannot listen on {address}: another program does already, or a hub of another folder.\n\
+             Stop that one, or choose another port with --port"
+        ),
+        error => error.into(),
+    }
 }
 
 fn open_caller(workspace: &str) -> Result<Arc<Caller>> {

@@ -19,6 +19,15 @@ fn a_wrong_setting_is_named() {
         ("[identity]\nissuer = 1", "issuer"),
         ("[[identity.issuers]]\nissuer = \"x\"", "jwks_url"),
         ("[relay]\nredis_url = \"cache:6379\"", "relay.redis_url begins with neither redis://"),
+        (
+            "[tls]\nmode = \"files\"",
+            "tls.mode is \"files\": set tls.certificate and tls.key to PEM",
+        ),
+        ("[tls]\nmode = \"files\"\ncertificate = \"cert.pem\"", "set tls.certificate and tls.key"),
+        ("[tls]\nmode = \"files\"\nkey = \"key.pem\"", "set tls.certificate and tls.key"),
+        ("public_url = \"ftp://x\"", "public_url = \"ftp://x\" must be an http or https address"),
+        ("public_url = \"hub.example.org\"", "public_url"),
+        ("public_url = \"https://\"", "public_url"),
         ("this is no TOML", "TOML"),
     ] {
         let home = Home::new();

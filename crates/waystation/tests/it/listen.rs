@@ -51,6 +51,7 @@ fn an_open_address_without_tls_is_refused_with_a_way_out() {
     let taken = home.run(&["up", "--listen", up.address(), "--data", "elsewhere"]);
     assert_eq!(taken.code, 1);
     assert!(taken.stderr.contains(up.address()), "{}", taken.stderr);
+    assert!(taken.stderr.contains("another port with --port"), "{}", taken.stderr);
 }
 
 #[test]

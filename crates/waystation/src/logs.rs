@@ -1,11 +1,10 @@
 //! Structured logs on stderr: text for people, JSON for machines.
 
-use std::io::IsTerminal;
-
 use anyhow::{Context, Result};
 use tracing_subscriber::EnvFilter;
 
 use crate::config::{LogConfig, LogFormat};
+use crate::surroundings;
 
 /// Starts logging.
 pub(crate) fn start(config: &LogConfig) -> Result<()> {
@@ -18,7 +17,7 @@ pub(crate) fn start(config: &LogConfig) -> Result<()> {
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match config.format {
         LogFormat::Json => builder.json().try_init(),
-        LogFormat::Text => builder.with_ansi(std::io::stderr().is_terminal()).try_init(),
+        LogFormat::Text => builder.with_ansi(surroundings::wants_colour_on_stderr()).try_init(),
     };
     started.map_err(|error| anyhow::anyhow!("logging could not start: {error}"))
 }

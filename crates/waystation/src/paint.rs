@@ -12,6 +12,11 @@ impl Paint {
         Self { is_on: crate::surroundings::wants_colour() }
     }
 
+    /// As the terminal behind stderr wants it.
+    pub(crate) fn of_stderr() -> Self {
+        Self { is_on: crate::surroundings::wants_colour_on_stderr() }
+    }
+
     /// No colours.
     pub(crate) const fn plain() -> Self {
         Self { is_on: false }

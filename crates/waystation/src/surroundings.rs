@@ -59,9 +59,18 @@ pub(crate) fn this_program() -> std::io::Result<PathBuf> {
 
 /// Whether what is printed may have colours.
 pub(crate) fn wants_colour() -> bool {
+    std::io::stdout().is_terminal() && has_colours()
+}
+
+/// Whether what is said beside that, on stderr, may have colours.
+pub(crate) fn wants_colour_on_stderr() -> bool {
+    std::io::stderr().is_terminal() && has_colours()
+}
+
+fn has_colours() -> bool {
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     let is_unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    std::io::stdout().is_terminal() && !is_dumb && !is_unwanted
+    !is_dumb && !is_unwanted
 }
 
 /// How wide and high the terminal is; no height where there is none.

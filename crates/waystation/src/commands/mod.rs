@@ -86,7 +86,7 @@ fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
 
 async fn run_async(command: Command, global: Global, place: Place) -> Result<ExitCode> {
     match command {
-        Command::Up(args) => return up::run(&place, &args).await,
+        Command::Up(args) => return up::run(&place, &global, &args).await,
         Command::Owner => return up::owner(&place).await,
         Command::Agentd(args) => return crate::agentd::run(&place, &args).await,
         Command::Mcp(args) => mcp::run(&place, &args).await?,
@@ -109,7 +109,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Docs(command) => documents::run(&place, &global, command).await?,
         Command::Review(command) => review::run(&place, &global, command).await?,
         Command::Connect(args) => return connect::run(&place, &global, &args).await,
-        Command::Run(args) => return run::run(&place, args).await,
+        Command::Run(args) => return run::run(&place, &global, args).await,
         Command::Attach(args) => return run::attach(&place, &args),
         Command::Keeper => return run::keeper(&place).await,
         Command::Down => up::down(&place, &global).await?,

@@ -9,6 +9,7 @@ use connector_api::ImportProgress;
 use tokio::time::Instant;
 
 use crate::cli::Global;
+use crate::paint::Paint;
 
 /// Between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -118,10 +119,12 @@ fn bar(meter: &Meter, seconds: f64) -> String {
     let (done, total) = bytes(meter);
     let filled = (done.saturating_mul(BAR_CHARS)).checked_div(total).unwrap_or(0).min(BAR_CHARS);
     let part = |sign: &str, count: u64| sign.repeat(usize::try_from(count).unwrap_or(0));
+    // Without colours the two parts differ by what they are drawn with.
+    let paint = Paint::of_stderr();
     format!(
-        "\x1b[32m{}\x1b[0m\x1b[2m{}\x1b[0m {}",
-        part("━", filled),
-        part("━", BAR_CHARS - filled),
+        "{}{} {}",
+        paint.good(&part("━", filled)),
+        paint.quiet(&part("─", BAR_CHARS - filled)),
         words(meter, seconds)
     )
 }
@@ -203,6 +206,6 @@ mod tests {
         let shown = bar(&meter, 2.0);
         assert!(shown.contains("100 %") && shown.contains("2,500/s"), "{shown}");
         meter.progress(ImportProgress { bytes_done: u64::MAX, bytes_total: u64::MAX });
-        assert_eq!(bar(&meter, 2.0).matches('━').count(), 24);
+        assert_eq!(bar(&meter, 2.0).matches(['━', '─']).count(), 24);
     }
 }

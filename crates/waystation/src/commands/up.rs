@@ -1,34 +1,32 @@
 //! Running the hub: in the foreground for people, in the background for whoever needs it.
 
-use std::io::{ErrorKind, IsTerminal};
+mod welcome;
+
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use edge::EdgeError;
-use edge::local::Client;
 use edge::server::Listening;
 use hub::identity::{LocalEnv, local_caller};
 use hub::{Clock, SystemClock};
 use protocol::Caller;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::token;
-use crate::cli::{AgentClient, Global, UpArgs};
+use self::welcome::Welcome;
+use crate::cli::{Global, UpArgs};
 use crate::config::{Config, TlsMode};
 use crate::owner::{self, Reached};
-use crate::paths::{self, Place};
-use crate::{address, failure, logs, output, reach};
-
-/// How to make a token for an agent.
-const ISSUE: &str = "waystation token issue --agent NAME --for codex|claude";
+use crate::paths::Place;
+use crate::{address, logs, output, reach};
 
 /// The exit code after the disk failed.
 const DISK_FAILED: u8 = 74;
 
 /// `waystation up`.
-pub(crate) async fn run(place: &Place, args: &UpArgs) -> Result<ExitCode> {
+pub(crate) async fn run(place: &Place, global: &Global, args: &UpArgs) -> Result<ExitCode> {
     place.create()?;
     let mut config = place.config()?;
     apply(args, &mut config)?;
@@ -45,9 +43,9 @@ pub(crate) async fn run(place: &Place, args: &UpArgs) -> Result<ExitCode> {
     };
     opened.load_revocations().await?;
     let sockets = place.sockets()?;
-    let banner = banner(place, &config, &url, open.is_some());
+    let welcome = Welcome { place, config: &config, url: &url, is_open: open.is_some() };
     let serving = opened.serve(&sockets, Some(listening));
-    let (clean, printed) = tokio::join!(serving, banner);
+    let (clean, printed) = tokio::join!(serving, welcome.print(global));
     if let Err(error) = printed {
         tracing::warn!(%error, "the welcome could not be printed");
     }
@@ -124,74 +122,4 @@ fn cannot_listen(error: EdgeError) -> anyhow::Error {
 fn open_caller(workspace: &str) -> Result<Arc<Caller>> {
     let env = LocalEnv { workspace: Some(workspace.to_owned()), ..LocalEnv::default() };
     Ok(Arc::new(local_caller(&env, "open-listener", SystemClock.now())?))
-}
-
-/// What a person needs next.
-async fn banner(place: &Place, config: &Config, url: &str, is_open: bool) -> Result<()> {
-    let colours = std::io::stdout().is_terminal();
-    let bold = |text: &str| {
-        if colours { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
-    };
-    let mut lines = vec![
-        format!("{} {}", bold("Waystation"), env!("CARGO_PKG_VERSION")),
-        String::new(),
-        format!("  MCP    {url}/mcp"),
-        format!("  REST   {url}/v1        (OpenAPI at /v1/openapi.json)"),
-        format!("  data   {}", place.shown()),
-    ];
-    if config.tls.mode == TlsMode::Local {
-        let authority = place.tls_folder().join(edge::tls::LOCAL_AUTHORITY_FILE);
-        lines.push(format!("  trust  {}", paths::shown(&authority)));
-    }
-    if is_open {
-        lines.push(String::new());
-        lines.push(bold(
-            "  ANYONE ON THIS MACHINE MAY USE THIS HUB: it was started with --no-auth.",
-        ));
-    }
-    // Whoever starts a hub is to learn where it is, whatever else is the matter with it.
-    let connect = connect_lines(place, config, url, &bold).await;
-    lines.extend(connect.unwrap_or_else(|error| {
-        vec![
-            String::new(),
-            format!("{} {error}", bold("Agents cannot be connected yet:")),
-            String::new(),
-            format!("Connect an agent later:  {ISSUE}"),
-        ]
-    }));
-    lines.push(String::new());
-    lines.push("Have them woken, in place of that:  waystation connect codex|claude".to_owned());
-    lines.push(String::new());
-    lines.push("Stop with Ctrl-C; nothing is lost.".to_owned());
-    output::line(&lines.join("\n"))
-}
-
-/// On the first start, tokens for the two agents most people have; later, how to make one.
-async fn connect_lines(
-    place: &Place,
-    config: &Config,
-    url: &str,
-    bold: &dyn Fn(&str) -> String,
-) -> Result<Vec<String>> {
-    let greeting = reach::person(&crate::config::Environment::default(), &config.workspace)?;
-    let socket = place.sockets()?.hub;
-    let mut client = Client::connect(&socket, &greeting).await?;
-    let any = json!({ "all": true, "limit": 1 });
-    let listed = client.call("list_tokens", &any).await.map_err(failure::of_client)?;
-    let is_first = listed.answer.get("tokens").and_then(Value::as_array).is_none_or(Vec::is_empty);
-    if !is_first {
-        return Ok(vec![String::new(), format!("Connect another agent:  {ISSUE}")]);
-    }
-    let mut lines = Vec::new();
-    for (kind, agent, name) in
-        [(AgentClient::Codex, "codex", "Codex"), (AgentClient::Claude, "claude", "Claude Code")]
-    {
-        let input = json!({ "agent_id": agent, "role": "worker" });
-        let issued = client.call("issue_token", &input).await.map_err(failure::of_client)?;
-        let token = issued.answer.get("token").and_then(Value::as_str).unwrap_or_default();
-        lines.push(String::new());
-        lines.push(bold(&format!("Connect {name}:")));
-        lines.extend(token::lines(kind, url, token).map(|line| format!("  {line}")));
-    }
-    Ok(lines)
 }

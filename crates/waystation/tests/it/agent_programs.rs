@@ -80,14 +80,19 @@ pub(crate) struct AtTerminal {
 
 impl AtTerminal {
     /// Starts a command; what is typed waits until it asks.
-    pub(crate) fn start(mut command: Command, typed: &str) -> Self {
+    pub(crate) fn start(command: Command, typed: &str) -> Self {
+        Self::start_as(command, typed, &[])
+    }
+
+    /// The same at a terminal that says more of itself.
+    pub(crate) fn start_as(mut command: Command, typed: &str, more: &[(&str, &str)]) -> Self {
         use rustix::pty::OpenptFlags;
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let terminal = rustix::pty::openpt(flags).unwrap();
         rustix::pty::unlockpt(&terminal).unwrap();
         let inside = rustix::pty::ioctl_tiocgptpeer(&terminal, flags).unwrap();
         rustix::io::write(&terminal, typed.as_bytes()).unwrap();
-        command.env("TERM", "xterm-256color");
+        command.env("TERM", "xterm-256color").envs(more.iter().copied());
         command.stdin(inside.try_clone().unwrap()).stdout(inside.try_clone().unwrap());
         let child = command.stderr(inside).spawn().unwrap();
         Self { child, terminal: terminal.into(), shown: String::new() }

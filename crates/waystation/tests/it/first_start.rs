@@ -1,10 +1,14 @@
 //! One command and everything is there; the same command later, and everything still is.
 
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::{Child, Stdio};
 
-use serde_json::json;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
+use crate::http;
 use crate::program::Home;
 
 #[test]
@@ -30,6 +34,40 @@ fn the_first_start_says_where_it_is_and_how_to_connect() {
         assert_eq!((admin.status, admin.code().as_str()), (403, "FORBIDDEN"), "they are workers");
     }
     assert_eq!(up.stop(), 0);
+}
+
+#[test]
+fn a_script_is_told_where_it_is_in_one_line_of_json() {
+    let home = Home::new();
+    let start = || {
+        let mut command = home.command(&["up", "--listen", "127.0.0.1:0", "--json"]);
+        let mut up = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(up.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        (up, serde_json::from_str::<Value>(&line).unwrap())
+    };
+    let stop = |mut up: Child| {
+        kill_process(Pid::from_child(&up), Signal::TERM).unwrap();
+        assert_eq!(up.wait().unwrap().code(), Some(0));
+    };
+    let (up, said) = start();
+    let url = said["url"].as_str().unwrap();
+    assert_eq!(said["mcp"], format!("{url}/mcp"));
+    assert_eq!((&said["pid"], &said["no_auth"]), (&json!(up.id()), &json!(false)));
+    assert_eq!(said["data"], home.data().to_str().unwrap());
+    let codex = said["tokens"]["codex"].as_str().unwrap();
+    let request = http::text(
+        "GET",
+        "/v1/threads",
+        &[("Host", "localhost".to_owned()), ("Authorization", format!("Bearer {codex}"))],
+        b"",
+    );
+    assert_eq!(http::send(url.strip_prefix("http://").unwrap(), &request).unwrap().status, 200);
+    assert!(said["tokens"]["claude"].is_string(), "{said}");
+    stop(up);
+    let (up, said) = start();
+    assert_eq!((&said["tokens"], &said["tokens_error"]), (&json!({}), &Value::Null));
+    stop(up);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod chats;
 mod claude_hooks;
 mod cli;
 mod client_certificates;
+mod colours;
 mod config;
 mod connect;
 mod database;

@@ -15,18 +15,19 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 pub(crate) use keeper::keeper;
+use serde_json::json;
 use supervisor::keeper::{Control, Ended};
 
 use self::running::Running;
-use crate::cli::{AttachArgs, RunArgs};
+use crate::cli::{AttachArgs, Global, RunArgs};
 use crate::output;
 use crate::paths::Place;
 
 /// `waystation run`.
-pub(crate) async fn run(place: &Place, args: RunArgs) -> Result<ExitCode> {
+pub(crate) async fn run(place: &Place, global: &Global, args: RunArgs) -> Result<ExitCode> {
     protocol::validate::name(&args.name).context("the agent's name")?;
     if args.restart {
-        return restart(place, &args.name).await;
+        return restart(place, global, &args.name).await;
     }
     let others = running::of_agent(place, &args.name);
     if !args.new
@@ -42,7 +43,10 @@ pub(crate) async fn run(place: &Place, args: RunArgs) -> Result<ExitCode> {
     }
     let started = start::start(place, &args).await?;
     if args.headless {
-        output::line(&started.session_id)?;
+        let value = json!({
+            "agent_id": args.name, "session_id": started.session_id, "program": started.program,
+        });
+        output::answer(global.json, &value, &started.session_id)?;
         return Ok(ExitCode::SUCCESS);
     }
     if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
@@ -61,10 +65,14 @@ pub(crate) fn attach(place: &Place, args: &AttachArgs) -> Result<ExitCode> {
 }
 
 /// `waystation run --restart`.
-async fn restart(place: &Place, name: &str) -> Result<ExitCode> {
+async fn restart(place: &Place, global: &Global, name: &str) -> Result<ExitCode> {
     let found = find(place, Some(name))?;
     Control::of(&found.socket).restart().await?;
-    output::line(&format!("{name} starts anew: {}", found.shown_command()))?;
+    let record = &found.record;
+    let value = json!({
+        "agent_id": record.agent, "session_id": record.session, "restarted": true,
+    });
+    output::answer(global.json, &value, &format!("{name} starts anew: {}", found.shown_command()))?;
     Ok(ExitCode::SUCCESS)
 }
 

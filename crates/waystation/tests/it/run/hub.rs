@@ -104,6 +104,24 @@ fn a_headless_agent_is_started_and_come_to_later() {
 }
 
 #[test]
+fn a_script_is_told_what_runs_in_json() {
+    let home = Home::new();
+    let _hub = home.up();
+    let program = testkit::scripted::program();
+    let program = program.to_str().unwrap();
+    let started = home.run(&["run", "alice", "--headless", "--json", "--", program]).json();
+    assert_eq!(started["agent_id"], "alice");
+    let id = started["session_id"].as_str().unwrap();
+    assert!(home.data().join("run").join(id).join("keeper.sock").exists());
+    let again = home.run(&["run", "alice", "--restart", "--json"]).json();
+    assert_eq!((&again["session_id"], &again["restarted"]), (&json!(id), &json!(true)));
+    let mut terminal = Terminal::open(&home.command(&["attach"]));
+    terminal.wait_for("> ");
+    terminal.press(b"\x04");
+    assert_eq!(terminal.wait(), 0);
+}
+
+#[test]
 fn a_program_that_streams_is_spoken_with_and_heard() {
     let home = Home::new();
     let _hub = home.up();

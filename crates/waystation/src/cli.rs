@@ -129,7 +129,7 @@ pub(crate) enum Command {
         /// How many.
         #[arg(long)]
         limit: Option<u32>,
-        /// `next_cursor` of the page before.
+        /// Go on from an earlier page.
         #[arg(long)]
         cursor: Option<String>,
     },
@@ -157,6 +157,12 @@ pub(crate) enum Command {
         /// Leave out sessions that are offline.
         #[arg(long)]
         online: bool,
+        /// How many [default: 50].
+        #[arg(long)]
+        limit: Option<u32>,
+        /// Go on from an earlier page.
+        #[arg(long)]
+        cursor: Option<String>,
     },
     /// Take in what somebody exported from Telegram, WhatsApp or Slack.
     Import(ImportArgs),
@@ -167,9 +173,12 @@ pub(crate) enum Command {
         /// Only chats with this text in their name.
         #[arg(long, value_name = "TEXT")]
         name: Option<String>,
-        /// How many.
+        /// How many [default: 50].
         #[arg(long)]
         limit: Option<u32>,
+        /// Leave out so many of the first.
+        #[arg(long, value_name = "COUNT")]
+        offset: Option<u32>,
     },
     /// Read or search the messages of chats.
     Chat(ChatArgs),
@@ -312,9 +321,12 @@ pub(crate) struct ThreadsArgs {
     /// Only threads with unread messages.
     #[arg(long)]
     pub(crate) unread: bool,
-    /// How many.
+    /// How many [default: 50].
     #[arg(long)]
     pub(crate) limit: Option<u32>,
+    /// Go on from an earlier page.
+    #[arg(long)]
+    pub(crate) cursor: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -16,6 +16,7 @@ mod import;
 mod link;
 mod mcp;
 mod outbox;
+mod page;
 mod programs;
 mod progress;
 mod redact;
@@ -26,9 +27,9 @@ mod send;
 mod settings;
 mod shell;
 mod tail;
+mod target;
 mod token;
 mod tty;
-mod target;
 mod up;
 mod wait;
 mod work;
@@ -115,7 +116,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Down => up::down(&place, &global).await?,
         other => {
             let (operation, input) = friendly(other)?;
-            call::print(&place, &global, operation, &input).await?;
+            page::print(&place, &global, operation, &input).await?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -152,9 +153,12 @@ fn friendly(command: Command) -> Result<(&'static str, Value)> {
             })),
         ),
         Command::Chats { source: None, .. } => ("list_sources", json!({})),
-        Command::Chats { source: Some(source), name, limit } => {
+        Command::Chats { source: Some(source), name, limit, offset } => {
             let filter = name.map(|name| json!({ "name_pattern": name }));
-            ("list_chats", compact(json!({ "source": source, "filter": filter, "limit": limit })))
+            let input = json!({
+                "source": source, "filter": filter, "limit": limit, "offset": offset,
+            });
+            ("list_chats", compact(input))
         }
         Command::Chat(asked) => (
             "get_messages",
@@ -164,13 +168,19 @@ fn friendly(command: Command) -> Result<(&'static str, Value)> {
                 "limit": asked.limit, "cursor": asked.cursor, "offline": asked.offline,
             })),
         ),
-        Command::Sessions { online } => ("list_sessions", json!({ "online_only": online })),
+        Command::Sessions { online, limit, cursor } => (
+            "list_sessions",
+            compact(json!({ "online_only": online, "limit": limit, "cursor": cursor })),
+        ),
         _ => anyhow::bail!("this command has no operation behind it"),
     })
 }
 
-fn threads(ThreadsArgs { status, unread, limit }: ThreadsArgs) -> (&'static str, Value) {
-    ("list_threads", compact(json!({ "status": status, "unread_only": unread, "limit": limit })))
+fn threads(args: ThreadsArgs) -> (&'static str, Value) {
+    let ThreadsArgs { status, unread, limit, cursor } = args;
+    let input =
+        json!({ "status": status, "unread_only": unread, "limit": limit, "cursor": cursor });
+    ("list_threads", compact(input))
 }
 
 fn thread(command: ThreadCommand) -> (&'static str, Value) {

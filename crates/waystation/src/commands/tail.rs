@@ -4,6 +4,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::followed::Followed;
+use super::page;
 use crate::cli::Global;
 use crate::paths::Place;
 use crate::{output, owner};
@@ -54,5 +55,6 @@ fn print(global: &Global, answer: &Value, brief: &str) -> Result<()> {
         }
         return Ok(());
     }
-    output::line(output::safe(brief).trim_end())
+    // It reads on by itself.
+    output::line(&output::safe(page::without_hint(brief)))
 }

@@ -1,12 +1,13 @@
 //! How a command reaches the owner of the data folder, and starts one when there is none.
 
 use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use edge::local::{Client, Greeting, OwnerInfo};
 
 use crate::config::Environment;
@@ -17,6 +18,8 @@ const START_PATIENCE: Duration = Duration::from_secs(15);
 /// How long an owner may take to finish what it is doing.
 const STOP_PATIENCE: Duration = Duration::from_secs(45);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How much of its log is looked at for why it did not.
+const LAST_WORDS_BYTES_MAX: u64 = 4 * 1024;
 /// How often an owner is asked to stop.
 const ASK_EVERY: Duration = Duration::from_millis(200);
 /// When an owner that was started, and is nowhere to be seen, is started again.
@@ -70,20 +73,19 @@ where
 {
     let mut waited = Duration::ZERO;
     let mut may_start_at = Duration::ZERO;
+    let log = place.owner_log();
+    let log_began = std::fs::metadata(&log).map_or(0, |log| log.len());
     loop {
         let error = match attempt().await {
             Ok(done) => return Ok(done),
             Err(error) => error,
         };
         if waited >= START_PATIENCE {
-            let log = place.owner_log();
-            return Err(error).with_context(|| {
-                format!(
-                    "no hub answered within {} s; see {}",
-                    START_PATIENCE.as_secs(),
-                    log.display()
-                )
-            });
+            let late = format!("no hub answered within {} s", START_PATIENCE.as_secs());
+            return match last_words(&log, log_began) {
+                Some(words) => Err(anyhow!("{late}: {words}\n{} has the rest", log.display())),
+                None => Err(error).with_context(|| format!("{late}; see {}", log.display())),
+            };
         }
         if waited >= may_start_at && nobody_owns(place)? {
             start_owner(place)?;
@@ -92,6 +94,22 @@ where
         tokio::time::sleep(LOOK_EVERY).await;
         waited += LOOK_EVERY;
     }
+}
+
+/// Why the last owner that was started ended, by the log that it wrote meanwhile.
+fn last_words(log: &Path, began: u64) -> Option<String> {
+    let mut file = File::open(log).ok()?;
+    let end = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(began.max(end.saturating_sub(LAST_WORDS_BYTES_MAX)))).ok()?;
+    let mut text = Vec::new();
+    file.take(LAST_WORDS_BYTES_MAX).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let text = text.trim();
+    // What a command ends with may have several lines; what is logged has one.
+    let ended =
+        format!("\n{text}").rsplit_once("\nwaystation: ").map(|(_, words)| words.to_owned());
+    let words = ended.or_else(|| text.lines().last().map(str::to_owned));
+    words.filter(|words| !words.is_empty())
 }
 
 fn nobody_owns(place: &Place) -> Result<bool> {

@@ -33,6 +33,20 @@ fn two_commands_at_once_start_one_owner() {
 }
 
 #[test]
+fn an_owner_that_cannot_start_says_why() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.data()).unwrap();
+    std::fs::write(home.data().join("waystation.db"), "this is no database").unwrap();
+    std::fs::write(home.data().join("owner.log"), "waystation: of yesterday\n").unwrap();
+    let ran = home.run(&["threads"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stderr.contains("no hub answered"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot open the store"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("owner.log"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("yesterday"), "{}", ran.stderr);
+}
+
+#[test]
 fn up_takes_over_from_an_owner_that_was_started_on_demand() {
     let home = Home::new();
     home.ok(&["thread", "new", "before"]);

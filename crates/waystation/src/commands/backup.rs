@@ -37,6 +37,9 @@ pub(crate) async fn backup(place: &Place, global: &Global, file: &Path) -> Resul
 /// `waystation restore FILE`: needs the folder for itself.
 pub(crate) async fn restore(place: &Place, global: &Global, args: &RestoreArgs) -> Result<()> {
     let file = args.file.as_path();
+    if file.is_dir() {
+        bail!("{} is a folder; name the file that waystation backup wrote", file.display());
+    }
     let unusable = || format!("cannot restore {}", file.display());
     if args.verify {
         let from = file.to_owned();

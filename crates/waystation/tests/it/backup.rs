@@ -126,6 +126,11 @@ fn a_damaged_backup_is_refused_and_changes_nothing() {
     let missing = elsewhere.run(&["restore", "no-such-file"]);
     assert_eq!(missing.code, 1);
     assert!(missing.stderr.contains("no-such-file"), "{}", missing.stderr);
+    for args in [vec!["restore", "."], vec!["restore", ".", "--verify"]] {
+        let folder = elsewhere.run(&args);
+        assert_eq!(folder.code, 1);
+        assert!(folder.stderr.contains(". is a folder"), "{}", folder.stderr);
+    }
     let nothing = elsewhere.run(&["backup", "x.backup"]);
     assert!(nothing.stderr.contains("nothing to back up"), "{}", nothing.stderr);
     std::fs::write(&bad, &good).unwrap();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use protocol::ThreadId;
 
+use crate::bare;
 use crate::crowd;
 use crate::drive::drive;
 use crate::file::{self, GroupFile};
@@ -73,13 +74,14 @@ pub(crate) async fn one_client(place: &Place) -> Result<Vec<Row>> {
 /// what growth costs is a row of its own.
 pub(crate) async fn many_clients(place: &Place) -> Result<Vec<Row>> {
     table::say(&format!("limits of the server: {}", server::LIMITS));
-    let mut all: [Rounds; 5] = std::array::from_fn(|_| Rounds::default());
+    let mut all: [Rounds; 6] = std::array::from_fn(|_| Rounds::default());
     for _ in 0..place.rounds {
-        let [files, bare, hub, rest, adds] = &mut all;
+        let [files, store, hub, rest, bare, adds] = &mut all;
         files.push("plain file, 64 clients", plain_file(place).await?);
-        bare.push("store, 64 clients", in_process(place, Way::Store).await?);
+        store.push("store, 64 clients", in_process(place, Way::Store).await?);
         hub.push("post_message, 64 clients", in_process(place, Way::Hub).await?);
-        rest.push("REST post, 64 connections", over_rest(place).await?);
+        rest.push("REST post, 64 connections", over_http(place, Answering::Hub).await?);
+        bare.push("a server that only appends", over_http(place, Answering::Bare).await?);
         let folder = place.throw_away()?;
         adds.push("Redis XADD, always", Redis::start(folder.path())?.add(CLIENTS, ADDS)?);
     }
@@ -132,17 +134,32 @@ async fn in_process(place: &Place, way: Way) -> Result<Load> {
     Ok(load)
 }
 
-async fn over_rest(place: &Place) -> Result<Load> {
+/// Who answers posts over HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answering {
+    /// The program as it is released.
+    Hub,
+    /// A server that does nothing but append.
+    Bare,
+}
+
+async fn over_http(place: &Place, who: Answering) -> Result<Load> {
     let folder = place.throw_away()?;
     let ready = ready(folder.path()).await?;
     let tokens = ready.rig.issue_tokens().await?;
     ready.rig.stop().await?;
-    let server = Server::start(place, folder.path())?;
+    let server = match who {
+        Answering::Hub => Server::start(place, folder.path())?,
+        Answering::Bare => bare::start(folder.path())?,
+    };
     let scripts = crowd::rest_posts(server.address, &ready.names, &tokens);
     let cpu = server.cpu();
     let load = crowd::run(server.address, &scripts, "r", place.seconds)?;
     let cpu = server.cpu() - cpu;
-    server.stop()?;
+    match who {
+        Answering::Hub => server.stop()?,
+        Answering::Bare => server.kill()?,
+    }
     Ok(Load { cpu, ..load })
 }
 
@@ -161,7 +178,7 @@ pub(crate) async fn profile(place: &Place) -> Result<Vec<Row>> {
 pub(crate) async fn profile_rest(place: &Place) -> Result<Vec<Row>> {
     let mut rest = Rounds::default();
     for _ in 0..place.rounds {
-        rest.push("REST post, 64 connections", over_rest(place).await?);
+        rest.push("REST post, 64 connections", over_http(place, Answering::Hub).await?);
     }
     Ok(Vec::new())
 }
@@ -178,25 +195,28 @@ fn in_file(ours: &Rounds, files: &Rounds, number: &'static str) -> Row {
     }
 }
 
-fn rows([files, bare, hub, rest, adds]: &[Rounds; 5]) -> Vec<Row> {
+fn rows([files, store, hub, rest, bare, adds]: &[Rounds; 6]) -> Vec<Row> {
     let rate = |rounds: &Rounds| {
         let (rate, cpu) = (rounds.median(Load::rate), rounds.median(Load::cpu_us));
         format!("{rate:.0}/s, {cpu:.0} µs CPU")
     };
-    let row = |number, what: &str, ours: &Rounds, to: &Rounds, name: &str, least| Row {
+    let row = |number, what: &str, ours: &Rounds, (to, name): (&Rounds, &str), bar| Row {
         number,
         what: what.to_owned(),
         ours: rate(ours),
         reference: format!("{name} {:.0}/s", to.median(Load::rate)),
         value: Some(ours.ratio(to, Load::rate)),
         unit: "×",
-        bar: Bar::AtLeast(least),
+        bar,
     };
+    let (file, alone) = ((files, "plain file"), (store, "store (2a)"));
+    let (third, three_quarters, half) = (Bar::AtLeast(0.30), Bar::AtLeast(0.75), Bar::AtLeast(0.5));
     vec![
-        row("2a", "durable append in the store, 64 clients", bare, files, "plain file", 0.30),
-        row("2b", "the same by post_message", hub, files, "plain file", 0.30),
-        row("3", "post_message over REST, 64 connections", rest, bare, "store (2a)", 0.75),
-        row("5", "the same against Redis XADD, fsync always", rest, adds, "Redis", 0.5),
+        row("2a", "durable append in the store, 64 clients", store, file, third),
+        row("2b", "the same by post_message", hub, file, third),
+        row("3", "post_message over REST, 64 connections", rest, alone, three_quarters),
+        row("3'", "the most there is: a server that only appends", bare, alone, Bar::None),
+        row("5", "REST against Redis XADD, fsync always", rest, (adds, "Redis"), half),
     ]
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn rest_posts(
             let thread = threads.get(rig::thread_of(agent, turn, threads.len()));
             let thread = thread.map_or("", String::as_str);
             let path = format!("/v1/threads/{thread}/messages");
-            request(address, &path, &headers, &body, "\"}")
+            request(address, &path, &headers, &body, post::AFTER_KEY)
         };
         (0..rig::MEMBERS * 2).map(post).collect()
     };

@@ -3,6 +3,7 @@
 //! Every measurement is a file; each makes its own servers and folders and leaves nothing running.
 
 mod append;
+mod bare;
 mod chats;
 mod crowd;
 mod do_nothing;
@@ -50,9 +51,12 @@ struct Args {
     /// How long one measurement of a round takes, in seconds.
     #[arg(long)]
     seconds: Option<f64>,
-    /// Where the server that does nothing listens.
+    /// Where a server that is compared with listens.
     #[arg(long, hide = true)]
     port: Option<u16>,
+    /// What it serves.
+    #[arg(long, hide = true)]
+    folder: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -104,6 +108,8 @@ enum What {
     Rest,
     /// No row: the server that row 4 is compared with.
     DoNothing,
+    /// No row: the server of row 3 that only appends.
+    Bare,
 }
 
 const ALL: [What; 15] = [
@@ -143,10 +149,14 @@ fn main() -> Result<()> {
     };
     let what = if args.what.is_empty() { ALL.to_vec() } else { args.what };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(run(&place, &what, args.port))
+    runtime.block_on(run(&place, &what, (args.port, args.folder)))
 }
 
-async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
+async fn run(
+    place: &Place,
+    what: &[What],
+    (port, folder): (Option<u16>, Option<PathBuf>),
+) -> Result<()> {
     let load_before = stats::load_average();
     let mut rows = Vec::new();
     for one in what {
@@ -179,6 +189,11 @@ async fn run(place: &Place, what: &[What], port: Option<u16>) -> Result<()> {
             What::TerminalChild => bail!("this program has a terminal to itself"),
             What::DoNothing => {
                 do_nothing::serve(port.context("--port is missing")?).await?;
+                Vec::new()
+            }
+            What::Bare => {
+                let folder = folder.as_deref().context("--folder is missing")?;
+                bare::serve(folder, port.context("--port is missing")?).await?;
                 Vec::new()
             }
         });

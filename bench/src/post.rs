@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use hub::{Catalogue, Hub, Input};
 use protocol::{Caller, MessageKind, Role, ThreadId, ThreadStatus, Timestamp, Trust};
 use store::{AuditEntry, NewMessage, Store, StoreError, Tx};
@@ -21,9 +21,20 @@ pub(crate) const BODY: &str = "The retry loop in the uploader gives up after the
 /// The metadata of every post.
 pub(crate) const METADATA: &str = r#"{"branch":"fix/uploader-deadline","commit":"4f2c9b1e","files":["src/upload.rs","tests/upload.rs"],"severity":"major"}"#;
 
-/// The key of a client's n-th post: 32 characters, never the same.
+/// How long a key is.
+pub(crate) const KEY_CHARS: usize = 32;
+
+/// What follows the key in a post over REST.
+pub(crate) const AFTER_KEY: &str = "\"}";
+
+/// The key of a client's n-th post, never the same.
 pub(crate) fn key(run: &str, client: usize, turn: usize) -> String {
     format!("{run:0>8}-{client:07}-{turn:015}")
+}
+
+/// Whose key it is.
+pub(crate) fn client_of(key: &str) -> Result<usize> {
+    Ok(key.split('-').nth(1).context("a key without a client")?.parse()?)
 }
 
 /// A name that no run before has used: a kept database knows the keys of them all.
@@ -123,11 +134,21 @@ impl Poster for StorePoster {
         let thread = rig::thread_of(self.agent % rig::AGENTS, self.turn, self.threads.len());
         let Some(thread) = self.threads.get(thread).copied() else { return Ok(()) };
         let key = key(&self.run, self.agent, self.turn);
-        let hash = hash(&key);
         let (caller, body) = (Arc::clone(&self.caller), Arc::clone(&self.body));
-        self.store.write(move |tx| write(tx, thread, &caller, &body, (&key, hash))).await?;
-        Ok(())
+        Ok(append(&self.store, thread, caller, body, key).await?)
     }
+}
+
+/// Appends one post straight to the store.
+pub(crate) async fn append(
+    store: &Store,
+    thread: ThreadId,
+    caller: Arc<Caller>,
+    body: Arc<str>,
+    key: String,
+) -> Result<(), StoreError> {
+    let hash = hash(&key);
+    store.write(move |tx| write(tx, thread, &caller, &body, (&key, hash))).await
 }
 
 /// A hash of a key that spreads as the hub's own does.

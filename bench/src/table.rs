@@ -12,6 +12,8 @@ use serde::Serialize;
 pub(crate) enum Bar {
     AtMost(f64),
     AtLeast(f64),
+    /// It is only worth knowing beside another row.
+    None,
 }
 
 /// One measurement beside its reference.
@@ -31,6 +33,7 @@ impl Row {
     fn verdict(&self) -> &'static str {
         match (self.value, self.bar) {
             (None, _) => "—",
+            (_, Bar::None) => "",
             (Some(value), Bar::AtMost(most)) if value <= most => "ok",
             (Some(value), Bar::AtLeast(least)) if value >= least => "ok",
             _ => "MISS",
@@ -42,6 +45,7 @@ impl Row {
         let bar = match self.bar {
             Bar::AtMost(most) => format!("≤ {}", figure(most, self.unit)),
             Bar::AtLeast(least) => format!("≥ {}", figure(least, self.unit)),
+            Bar::None => "—".to_owned(),
         };
         [
             self.number.to_owned(),

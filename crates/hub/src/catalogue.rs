@@ -209,8 +209,11 @@ impl Catalogue {
                 agent = %identity.caller.agent_id, trace = trace.trace_id, parent = trace.parent_id,
                 took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), "call answered");
         }
-        if let Err(Error::Internal(source)) = &result {
-            tracing::error!(operation = entry.name, request = %identity.request_id, %source, "an operation broke");
+        if let Err(error) = &result
+            && error.code() == ErrorCode::Internal
+        {
+            let source = std::error::Error::source(error).map(tracing::field::display);
+            tracing::error!(operation = entry.name, request = %identity.request_id, %error, source, "an operation broke");
         }
         result
     }

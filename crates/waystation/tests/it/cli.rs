@@ -173,6 +173,11 @@ fn what_breaks_inside_the_hub_names_the_request_to_look_for_in_its_log() {
     assert_eq!(ran.code, 1, "{}", ran.stdout);
     assert!(ran.stderr.contains("(INTERNAL)"), "{}", ran.stderr);
     assert!(ran.stderr.contains("log says why, under request req_"), "{}", ran.stderr);
+    let (_, id) = ran.stderr.split_once("request req_").unwrap();
+    let id = id.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap();
+    let log = std::fs::read_to_string(home.data().join("owner.log")).unwrap();
+    let line = log.lines().find(|line| line.contains(id)).unwrap();
+    assert!(line.contains("no such table: read_cursor"), "{line}");
 }
 
 /// Far less than a wait for messages takes when nobody rings: only what is told live comes so soon.

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
 use crate::wakes::life;
 
-/// Remove agents from a thread. You may leave yourself; removing others takes the thread's creator, an
-/// operator or an orchestrator. Their messages stay, and whoever opened the thread may still enter it.
+/// Remove agents from a thread. You may leave yourself; removing others takes its creator, an operator
+/// or an orchestrator. Their messages stay; the creator may still enter.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemoveParticipants {

@@ -3,7 +3,7 @@
 use protocol::chat::ChatType;
 use protocol::relay::{Action, MemoryKind, OutboxState};
 use protocol::{MemoryId, OutboxId, ThreadId};
-use waystation_store::{Cutoffs, Kept, LinkRow, NewChat, NewLink, NewMemory, NewOutboxRow};
+use waystation_store::{Cutoffs, Kept, LinkRow, NewChat, NewMemory, NewOutboxRow};
 
 use crate::place::{Place, WORKSPACE, at, on_both, unique};
 
@@ -14,28 +14,10 @@ on_both! {
     the_number_of_a_memory_is_given_once
 }
 
-async fn link(place: &Place, workspace: &'static str) -> i64 {
-    place
-        .write(move |tx| {
-            tx.put_link(&NewLink {
-                workspace,
-                name: "github",
-                service: "github",
-                is_live: true,
-                settings: "{}",
-                secrets: None,
-                account: "@acme",
-                created_by: "boss",
-                at: at(0),
-            })
-        })
-        .await
-}
-
 async fn the_number_of_a_link_is_given_once(place: Place) {
-    let first = link(&place, WORKSPACE).await;
+    let first = place.link(WORKSPACE).await;
     place.write(move |tx| tx.delete_link(first)).await;
-    let second = link(&place, "wk_other").await;
+    let second = place.link("wk_other").await;
     assert!(second > first);
     // Whatever its number, a link is only its own workspace's.
     let found = place.write(move |tx| tx.link_by_row("wk_other", second)).await.unwrap();
@@ -47,7 +29,7 @@ async fn the_number_of_a_link_is_given_once(place: Place) {
 }
 
 async fn the_number_of_a_chat_is_given_once(place: Place) {
-    let link = link(&place, WORKSPACE).await;
+    let link = place.link(WORKSPACE).await;
     let id = ThreadId::new(at(0), unique());
     let chat = place.write(move |tx| {
         tx.insert_chat(&NewChat {
@@ -98,7 +80,7 @@ async fn act(place: &Place, link_row: i64) -> i64 {
 }
 
 async fn the_number_of_an_action_is_given_once(place: Place) {
-    let link = link(&place, WORKSPACE).await;
+    let link = place.link(WORKSPACE).await;
     let first = act(&place, link).await;
     place.write(move |tx| tx.insert_posted(link, "comment:1", (first, None), at(0))).await;
     let cutoffs = Cutoffs { finished: at(9), dead: at(9) };

@@ -2,27 +2,9 @@
 
 use protocol::OutboxId;
 use protocol::relay::{Action, OutboxState};
-use waystation_store::{ChatSendRow, NewLink, NewOutboxRow, OutboxFilter, OutboxRow, Tx};
+use waystation_store::{ChatSendRow, NewOutboxRow, OutboxFilter, OutboxRow, Tx};
 
 use crate::place::{Place, WORKSPACE, at, on_both, unique};
-
-async fn link(place: &Place) -> i64 {
-    place
-        .write(|tx| {
-            tx.put_link(&NewLink {
-                workspace: WORKSPACE,
-                name: "github",
-                service: "github",
-                is_live: true,
-                settings: "{}",
-                secrets: None,
-                account: "@acme",
-                created_by: "boss",
-                at: at(0),
-            })
-        })
-        .await
-}
 
 async fn queue(place: &Place, link_row: i64, destination: &'static str, ms: i64) -> OutboxId {
     let id = OutboxId::new(at(ms), unique());
@@ -68,7 +50,7 @@ fn ids(rows: &[OutboxRow]) -> Vec<OutboxId> {
 }
 
 async fn a_destination_keeps_its_order_and_others_do_not_wait_for_it(place: Place) {
-    let link = link(&place).await;
+    let link = place.link(WORKSPACE).await;
     let first = queue(&place, link, "issue 1", 1).await;
     let second = queue(&place, link, "issue 1", 2).await;
     let third = queue(&place, link, "issue 1", 3).await;
@@ -96,7 +78,7 @@ async fn a_destination_keeps_its_order_and_others_do_not_wait_for_it(place: Plac
 }
 
 async fn what_a_sender_left_behind_is_taken_over_under_another_name(place: Place) {
-    let link = link(&place).await;
+    let link = place.link(WORKSPACE).await;
     let id = queue(&place, link, "issue 1", 1).await;
     lease(&place, "h 1", 10).await;
     assert_eq!(place.write(|tx| tx.next_outbox_due()).await, Some(at(60_010)));
@@ -112,7 +94,7 @@ async fn what_a_sender_left_behind_is_taken_over_under_another_name(place: Place
 }
 
 async fn actions_are_listed_and_counted_by_what_became_of_them(place: Place) {
-    let link = link(&place).await;
+    let link = place.link(WORKSPACE).await;
     let dead = queue(&place, link, "issue 1", 1).await;
     let sent = queue(&place, link, "issue 1", 2).await;
     let waits = queue(&place, link, "issue 1", 3).await;
@@ -134,7 +116,7 @@ async fn actions_are_listed_and_counted_by_what_became_of_them(place: Place) {
 }
 
 async fn what_we_posted_is_remembered_once(place: Place) {
-    let link = link(&place).await;
+    let link = place.link(WORKSPACE).await;
     for _ in 0..2 {
         place.write(move |tx| tx.insert_posted(link, "issuecomment:1", (7, None), at(1))).await;
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use protocol::{TaskId, ThreadId, ThreadType, Timestamp, WorkId};
 use testkit::On;
-use waystation_store::{NewThread, NewWork, Result, Settings, Store, StoreError, Tx};
+use waystation_store::{NewLink, NewThread, NewWork, Result, Settings, Store, StoreError, Tx};
 
 /// Runs a story on both databases.
 macro_rules! on_both {
@@ -55,6 +55,24 @@ impl Place {
     ) -> T {
         let done: std::result::Result<T, StoreError> = self.store.write(work).await;
         done.unwrap()
+    }
+
+    /// A link of a workspace, by its row.
+    pub(crate) async fn link(&self, workspace: &'static str) -> i64 {
+        self.write(move |tx| {
+            tx.put_link(&NewLink {
+                workspace,
+                name: "github",
+                service: "github",
+                is_live: true,
+                settings: "{}",
+                secrets: None,
+                account: "@acme",
+                created_by: "boss",
+                at: at(0),
+            })
+        })
+        .await
     }
 
     /// A thread, by its row.

@@ -5,8 +5,8 @@ use protocol::relay::{
 };
 use protocol::{OutboxId, ProposalId, TaskId, ThreadId, Timestamp, ToolCallId, WorkId};
 use waystation_store::{
-    ChatSendRow, Cutoffs, Kept, NewLink, NewOutboxRow, ProposalRow, ProposalStepRow,
-    SessionLayerRow, ToolCallRow,
+    ChatSendRow, Cutoffs, Kept, NewOutboxRow, ProposalRow, ProposalStepRow, SessionLayerRow,
+    ToolCallRow,
 };
 
 use crate::place::{Place, WORKSPACE, at, on_both, unique};
@@ -101,24 +101,6 @@ async fn decide(place: &Place, mut row: ProposalRow, state: ProposalState, ms: i
         .await;
 }
 
-async fn link(place: &Place) -> i64 {
-    place
-        .write(|tx| {
-            tx.put_link(&NewLink {
-                workspace: WORKSPACE,
-                name: "github",
-                service: "github",
-                is_live: true,
-                settings: "{}",
-                secrets: None,
-                account: "@acme",
-                created_by: "boss",
-                at: at(0),
-            })
-        })
-        .await
-}
-
 /// An action at a place; it ends so.
 async fn act(
     place: &Place,
@@ -188,7 +170,7 @@ async fn what_is_over_goes_and_what_is_open_stays(place: Place) {
 }
 
 async fn what_a_proposal_leans_on_stays_as_long_as_it_does(place: Place) {
-    let (thread, link) = (place.thread().await, link(&place).await);
+    let (thread, link) = (place.thread().await, place.link(WORKSPACE).await);
     let work = place.add_work(thread, 1).await;
     end_work(&place, work, WorkState::Done, Some(at(10))).await;
     let row = place.write(move |tx| Ok(tx.work(work)?.unwrap().row)).await;
@@ -219,7 +201,7 @@ async fn what_a_proposal_leans_on_stays_as_long_as_it_does(place: Place) {
 }
 
 async fn an_action_stays_while_something_may_take_its_place(place: Place) {
-    let (thread, link) = (place.thread().await, link(&place).await);
+    let (thread, link) = (place.thread().await, place.link(WORKSPACE).await);
     let none = (None, None);
     let question = act(&place, (link, "channel"), none, OutboxState::Sent).await;
     let answer = act(&place, (link, "channel"), none, OutboxState::Waiting).await;
@@ -339,7 +321,7 @@ async fn a_walk_takes_a_few_rows_at_a_time_and_ends_at_what_is_young(place: Plac
 }
 
 async fn what_we_posted_is_known_for_longer_than_its_action(place: Place) {
-    let (thread, link) = (place.thread().await, link(&place).await);
+    let (thread, link) = (place.thread().await, place.link(WORKSPACE).await);
     let sent = act(&place, (link, "issue 1"), (Some(thread), None), OutboxState::Sent).await;
     let row = place.write(move |tx| Ok(tx.outbox(sent)?.unwrap().row)).await;
     for (name, ms) in [("comment:1", 0), ("comment:2", 1_000), ("comment:3", 2_000)] {

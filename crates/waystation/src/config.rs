@@ -302,7 +302,7 @@ pub(crate) enum LogFormat {
 const PREFIX: &str = "WAYSTATION_";
 
 /// Variables that are not settings: who calls, and where things are.
-pub(crate) const NOT_SETTINGS: [(&str, &str); 9] = [
+pub(crate) const NOT_SETTINGS: [(&str, &str); 12] = [
     ("data", "The data folder, as `--data` names it."),
     ("config", "The configuration file, as `--config` names it."),
     ("token", "The token that a command or a stdio server calls with."),
@@ -315,6 +315,12 @@ pub(crate) const NOT_SETTINGS: [(&str, &str); 9] = [
     ("workspace_id", "The workspace of that agent."),
     ("session", "The session of that agent."),
     ("role", "What that agent may do: `worker` or `observer`."),
+    ("codex_token", "The token of Codex, as `waystation token issue --for codex` exports it."),
+    (
+        "claude_token",
+        "The token of Claude Code, as `waystation token issue --for claude` exports it.",
+    ),
+    ("url", "Where programs of yours find the hub, such as the agent in `examples`."),
 ];
 
 /// What the environment says.

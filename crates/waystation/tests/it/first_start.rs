@@ -1,5 +1,6 @@
 //! One command and everything is there; the same command later, and everything still is.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -9,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::http;
-use crate::program::Home;
+use crate::program::{Home, Ran};
 
 #[test]
 fn the_first_start_says_where_it_is_and_how_to_connect() {
@@ -34,6 +35,31 @@ fn the_first_start_says_where_it_is_and_how_to_connect() {
         assert_eq!((admin.status, admin.code().as_str()), (403, "FORBIDDEN"), "they are workers");
     }
     assert_eq!(up.stop(), 0);
+}
+
+#[test]
+fn commands_work_in_a_shell_that_has_the_lines_of_the_welcome() {
+    let home = Home::new();
+    let up = home.up();
+    let in_that_shell = |args: &[&str]| {
+        let mut command = home.command(args);
+        for name in ["CODEX", "CLAUDE"] {
+            command.env(format!("WAYSTATION_{name}_TOKEN"), exported(&up.banner, name));
+        }
+        command.env("WAYSTATION_URL", &up.url);
+        command
+    };
+    let ran = Ran::of(in_that_shell(&["threads"]).output().unwrap());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let event = home.path().join("event.json");
+    let told = json!({ "session_id": "a", "cwd": "/", "hook_event_name": "SessionStart" });
+    std::fs::write(&event, told.to_string()).unwrap();
+    let mut hook = in_that_shell(&["hook", "codex", "--as", "coder"]);
+    let ran = Ran::of(hook.stdin(File::open(event).unwrap()).output().unwrap());
+    assert_eq!(ran.code, 0);
+    // A hook that gives up on a busy machine notes that, and nothing else.
+    let noted = std::fs::read_to_string(home.data().join("hook.log")).unwrap_or_default();
+    assert!(!noted.to_lowercase().contains("token"), "{noted}");
 }
 
 #[test]

@@ -3,15 +3,17 @@
 //! Nothing else in the program reads a setting from the environment.
 
 mod approvals;
+mod environment;
 mod host;
 mod memory;
 mod model;
 mod outbox;
+mod read;
 mod relay;
 mod relay_tools;
 mod retention;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +24,7 @@ use protocol::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use environment::{Environment, NOT_SETTINGS};
 pub(crate) use host::HostConfig;
 pub(crate) use model::ModelConfig;
 pub(crate) use relay::RelayConfig;
@@ -298,98 +301,11 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// How our variables begin.
-const PREFIX: &str = "WAYSTATION_";
-
-/// Variables that are not settings: who calls, and where things are.
-pub(crate) const NOT_SETTINGS: [(&str, &str); 12] = [
-    ("data", "The data folder, as `--data` names it."),
-    ("config", "The configuration file, as `--config` names it."),
-    ("token", "The token that a command or a stdio server calls with."),
-    (
-        "token_file",
-        "A file that holds that token, and always a fresh one; it comes before the token.",
-    ),
-    ("wake_id", "The wake for which the host started this program."),
-    ("agent", "The agent that calls, where there is no token."),
-    ("workspace_id", "The workspace of that agent."),
-    ("session", "The session of that agent."),
-    ("role", "What that agent may do: `worker` or `observer`."),
-    ("codex_token", "The token of Codex, as `waystation token issue --for codex` exports it."),
-    (
-        "claude_token",
-        "The token of Claude Code, as `waystation token issue --for claude` exports it.",
-    ),
-    ("url", "Where programs of yours find the hub, such as the agent in `examples`."),
-];
-
-/// What the environment says.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Environment(BTreeMap<String, String>);
-
-impl Environment {
-    /// These variables, for tests.
-    #[cfg(test)]
-    pub(crate) fn of(variables: &[(String, String)]) -> Self {
-        Self(variables.iter().cloned().collect())
-    }
-
-    /// Reads every `WAYSTATION_*` variable, once. What stands in anybody else's is none of ours.
-    pub(crate) fn read() -> Result<Self> {
-        let mut ours = BTreeMap::new();
-        for (name, value) in std::env::vars_os() {
-            let Some(short) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else {
-                continue;
-            };
-            let Ok(value) = value.into_string() else { bail!("{PREFIX}{short} is not UTF-8 text") };
-            ours.insert(short.to_ascii_lowercase(), value);
-        }
-        Ok(Self(ours))
-    }
-
-    /// A variable that is set to something.
-    pub(crate) fn get(&self, name: &str) -> Option<String> {
-        self.0.get(name).filter(|value| !value.is_empty()).cloned()
-    }
-
-    /// The token to call with: what the file holds now, else the one that was given. Whoever names a
-    /// file and cannot be given its token is not let in as somebody else.
-    pub(crate) fn token(&self) -> Result<Option<String>> {
-        let Some(path) = self.get("token_file") else { return Ok(self.get("token")) };
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("cannot read the token in {path} ({PREFIX}TOKEN_FILE)"))?;
-        let token = text.trim();
-        if token.is_empty() {
-            bail!(
-                "{path} ({PREFIX}TOKEN_FILE) holds no token: put one there, or unset the variable"
-            );
-        }
-        Ok(Some(token.to_owned()))
-    }
-}
-
 impl Config {
     /// Reads the file, if there is one, and lets the environment override it.
     pub(crate) fn load(path: &Path, must_exist: bool, environment: &Environment) -> Result<Self> {
-        let mut table = match std::fs::read_to_string(path) {
-            Ok(text) => text
-                .parse::<toml::Table>()
-                .with_context(|| format!("{} is not valid TOML", path.display()))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
-                toml::Table::new()
-            }
-            Err(error) => {
-                return Err(error).with_context(|| format!("cannot read {}", path.display()));
-            }
-        };
-        for (name, value) in &environment.0 {
-            if NOT_SETTINGS.iter().all(|(other, _)| other != name) {
-                set(&mut table, name, value)?;
-            }
-        }
-        let config: Self = table.try_into().with_context(|| {
-            format!("a setting in {} or a WAYSTATION_* variable is wrong", path.display())
-        })?;
+        let config: Self =
+            read::with_environment(read::file(path, must_exist)?, path, environment)?;
         config.check()?;
         Ok(config)
     }
@@ -455,26 +371,6 @@ impl Config {
     }
 }
 
-/// `limits__posts_burst` = `200` sets `posts_burst` in the table `limits`.
-fn set(table: &mut toml::Table, name: &str, text: &str) -> Result<()> {
-    let (path, last) =
-        name.rsplit_once("__").map_or((None, name), |(path, last)| (Some(path), last));
-    let mut target = table;
-    for part in path.into_iter().flat_map(|path| path.split("__")) {
-        let entry = target.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new()));
-        target = entry.as_table_mut().with_context(|| {
-            format!("WAYSTATION_{}: {part} is not a table", name.to_uppercase())
-        })?;
-    }
-    let value = format!("v = {text}")
-        .parse::<toml::Table>()
-        .ok()
-        .and_then(|mut table| table.remove("v"))
-        .unwrap_or_else(|| toml::Value::String(text.to_owned()));
-    target.insert(last.to_owned(), value);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -484,7 +380,7 @@ mod tests {
         let path = folder.path().join("config.toml");
         std::fs::write(&path, text).unwrap();
         let variables = variables.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
-        Config::load(&path, true, &Environment(variables.collect()))
+        Config::load(&path, true, &Environment::of(&variables.collect::<Vec<_>>()))
     }
 
     #[test]

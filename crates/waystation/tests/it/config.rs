@@ -44,7 +44,13 @@ fn a_wrong_variable_is_named_and_a_missing_file_too() {
     let home = Home::new().with("LIMITS__POSTS_BURST", "many");
     let ran = home.run(&["threads"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("posts_burst"), "{}", ran.stderr);
+    let said = "WAYSTATION_LIMITS__POSTS_BURST is wrong: expected u32";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let home = Home::new().with("FOO", "1");
+    let ran = home.run(&["threads"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("WAYSTATION_FOO is wrong: unknown field"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("config.toml"), "{}", ran.stderr);
     let home = Home::new();
     let ran = home.run(&["threads", "--config", "no-such.toml"]);
     assert_eq!(ran.code, 1);
@@ -70,4 +76,41 @@ fn a_configuration_may_stand_anywhere() {
     // Takes over from the owner that was left there, and ends.
     let up = home.up_with(&["--data", folder.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
     assert_eq!(up.stop(), 0);
+}
+
+#[test]
+fn a_wrong_setting_is_named_without_its_value() {
+    for (text, named) in [
+        ("[relay]\nredis_url = \"redis://ada:hunter2@cache/1", "line 2"),
+        ("[model]\n\nkey = hunter2", "line 3"),
+        ("store = \"postgres://x:hunter2@h/db\"", "store in "),
+        ("[model]\napi = \"hunter2\"", "model.api in "),
+    ] {
+        let home = Home::new();
+        home.configure(text);
+        let ran = home.run(&["threads"]);
+        assert_eq!(ran.code, 1, "{text}");
+        assert!(ran.stderr.contains(named), "{text}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("hunter2"), "{text}: {}", ran.stderr);
+    }
+    for (name, value) in [
+        ("STORE", "postgres://x:hunter2@h/db"),
+        ("LIMITS__POSTS_BURST", "hunter2, expected more"),
+        ("IDENTITY__STATIC_TOKENS", "[{ token = \"hunter2\", agent = 1 }]"),
+    ] {
+        let home = Home::new().with(name, value);
+        let ran = home.run(&["threads"]);
+        assert_eq!(ran.code, 1, "{name}");
+        let said = format!("WAYSTATION_{name} is wrong");
+        assert!(ran.stderr.contains(&said), "{name}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("hunter2"), "{name}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_text_may_look_like_a_number_or_a_date() {
+    for value in ["123456", "1e5", "true", "1979-05-27", "123 # 4"] {
+        let home = Home::new().with("MODEL__KEY", value);
+        home.ok(&["threads"]);
+    }
 }

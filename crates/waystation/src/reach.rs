@@ -30,6 +30,12 @@ const START_AGAIN_AFTER: Duration = Duration::from_secs(1);
 pub(crate) fn person(environment: &Environment, workspace: &str) -> Result<Greeting> {
     let mut greeting = agent(environment)?;
     if greeting.token.is_none() && greeting.agent.is_none() {
+        // Whoever gives up rights must not be given all of them.
+        for (name, given) in [("ROLE", &greeting.role), ("SESSION", &greeting.session)] {
+            if given.is_some() {
+                bail!("WAYSTATION_{name} says more about an agent: set WAYSTATION_AGENT too");
+            }
+        }
         greeting.operator = true;
     }
     greeting.workspace.get_or_insert_with(|| workspace.to_owned());

@@ -115,3 +115,21 @@ fn commands_speak_for_whom_the_environment_names() {
     let log = home.run(&["read", thread, "--json"]).json();
     assert_eq!(log["messages"][0]["sender_agent_id"], "codex");
 }
+
+#[test]
+fn a_role_or_a_session_without_an_agent_makes_nobody_the_operator() {
+    let home = Home::new();
+    let thread = home.run(&["thread", "new", "x", "--with", "codex", "--json"]).json();
+    let thread = thread["thread_id"].as_str().unwrap();
+    for (name, value) in [("WAYSTATION_ROLE", "observer"), ("WAYSTATION_SESSION", "sess_x")] {
+        let mut nobody = home.command(&["post", thread, "hello"]);
+        let ran = Ran::of(nobody.env(name, value).output().unwrap());
+        assert_eq!(ran.code, 1, "{name}: {}", ran.stderr);
+        assert!(ran.stderr.contains(name), "{}", ran.stderr);
+        assert!(ran.stderr.contains("set WAYSTATION_AGENT too"), "{}", ran.stderr);
+    }
+    assert_eq!(home.run(&["read", thread, "--json"]).json()["messages"], json!([]));
+    let mut observer = home.command(&["post", thread, "hello"]);
+    observer.env("WAYSTATION_ROLE", "observer").env("WAYSTATION_AGENT", "codex");
+    assert_eq!(Ran::of(observer.output().unwrap()).code, 5);
+}

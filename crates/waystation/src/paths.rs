@@ -51,10 +51,33 @@ impl Place {
         };
         let found = make().with_context(|| format!("cannot make {}", self.folder.display()))?;
         if found.permissions().mode() & 0o077 != 0 {
+            if !self.may_be_closed()? {
+                bail!("{} holds other things; name a folder of its own with --data", self.shown());
+            }
             std::fs::set_permissions(&self.folder, std::fs::Permissions::from_mode(0o700))
                 .with_context(|| format!("cannot close {} to others", self.folder.display()))?;
         }
         Ok(())
+    }
+
+    /// Whether the folder is this program's already, or nobody's: closing it locks nobody out.
+    fn may_be_closed(&self) -> Result<bool> {
+        let sockets = Sockets::of(&self.folder);
+        let own = [
+            self.lock_file(),
+            self.database(),
+            self.config_in_folder(),
+            self.agentd_file(),
+            sockets.hub,
+            sockets.mcp,
+        ];
+        if own.iter().any(|file| file.exists()) {
+            return Ok(true);
+        }
+        let mut entries = std::fs::read_dir(&self.folder)
+            .with_context(|| format!("cannot look into {}", self.folder.display()))?;
+        // A disk that was just made holds this, and is empty.
+        Ok(entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == "lost+found")))
     }
 
     /// Reads the configuration.

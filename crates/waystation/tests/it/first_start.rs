@@ -128,6 +128,31 @@ fn a_folder_that_was_open_to_others_is_closed() {
 }
 
 #[test]
+fn a_folder_of_others_is_neither_closed_nor_filled() {
+    let home = Home::new();
+    let shared = home.path().join("shared");
+    let open = || std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o1777));
+    std::fs::create_dir(&shared).unwrap();
+    open().unwrap();
+    std::fs::write(shared.join("letter"), "of somebody else").unwrap();
+    let data = ["--data", shared.to_str().unwrap()];
+    for command in [&["threads"][..], &["up", "--listen", "127.0.0.1:0"]] {
+        let ran = home.run(&[command, &data].concat());
+        assert_eq!(ran.code, 1, "{command:?}: {}", ran.stdout);
+        assert!(ran.stderr.contains("holds other things"), "{command:?}: {}", ran.stderr);
+        let mode = std::fs::metadata(&shared).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o1777, "{command:?}");
+        assert_eq!(std::fs::read_dir(&shared).unwrap().count(), 1, "{command:?}");
+    }
+    // What a hub has made is known again.
+    std::fs::write(shared.join("config.toml"), "").unwrap();
+    open().unwrap();
+    let up = home.up_with(&["--listen", "127.0.0.1:0", data[0], data[1]]);
+    assert_eq!(std::fs::metadata(&shared).unwrap().permissions().mode() & 0o7777, 0o700);
+    assert_eq!(up.stop(), 0);
+}
+
+#[test]
 fn the_second_start_finds_everything() {
     let home = Home::new();
     let up = home.up();

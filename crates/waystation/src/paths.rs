@@ -40,6 +40,8 @@ impl Place {
         let folder = std::path::absolute(&folder)
             .with_context(|| format!("{} is not a usable path", folder.display()))?;
         let config_file = global.config.clone().or(environment.get("config").map(PathBuf::from));
+        let config_file = config_file.map(std::path::absolute).transpose();
+        let config_file = config_file.context("the configuration has no usable path")?;
         Ok(Self { folder, config_file, environment })
     }
 
@@ -86,6 +88,13 @@ impl Place {
             Some(path) => Config::load(path, true, &self.environment),
             None => Config::load(&self.config_in_folder(), false, &self.environment),
         }
+    }
+
+    /// The variables by which programs that are started here find the same.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let config = self.config_file.as_ref().map(|file| ("WAYSTATION_CONFIG", file));
+        let paths = std::iter::once(("WAYSTATION_DATA", &self.folder)).chain(config);
+        paths.map(|(name, path)| (name, path.to_string_lossy().into_owned()))
     }
 
     fn config_in_folder(&self) -> PathBuf {

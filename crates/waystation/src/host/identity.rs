@@ -86,14 +86,13 @@ impl Opened {
     ) -> Vec<(String, String)> {
         let folder = place.run_folder(&self.session_id);
         let pairs = [
-            ("WAYSTATION_DATA", place.folder.to_string_lossy().into_owned()),
             ("WAYSTATION_TOKEN", self.token.expose().clone()),
             ("WAYSTATION_TOKEN_FILE", folder.join(TOKEN_FILE).to_string_lossy().into_owned()),
             ("WAYSTATION_SESSION", self.session_id.clone()),
             ("WAYSTATION_AGENT", agent.to_owned()),
             ("WAYSTATION_WAKE_ID", wake.to_owned()),
         ];
-        pairs.map(|(name, value)| (name.to_owned(), value)).into()
+        place.variables().chain(pairs).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 

@@ -128,6 +128,27 @@ fn names_folders_and_homes_are_those_that_were_said() {
 }
 
 #[test]
+fn agents_are_connected_to_the_configuration_that_was_said() {
+    let desk = Desk::new();
+    desk.write("ws.toml", "workspace = \"elsewhere\"\n");
+    let file = desk.path("ws.toml").display().to_string();
+    let ran = desk.run(&["connect", "--yes", "--config", "ws.toml"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let servers: Value = serde_json::from_str(&desk.read(SERVERS)).unwrap();
+    let server = &servers["mcpServers"]["waystation"];
+    assert_eq!(server["args"], serde_json::json!(["mcp", "--as", "claude", "--config", file]));
+    assert!(desk.read(SETTINGS).contains(&format!("wait --as claude --config {file}")));
+    let codex: toml::Table = desk.read(CODEX).parse().unwrap();
+    let server = &codex["mcp_servers"]["waystation"];
+    let args: Vec<&str> =
+        server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!(args, ["mcp", "--as", "codex", "--config", &file]);
+    assert!(server["env_vars"].as_array().unwrap().contains(&"WAYSTATION_CONFIG".into()));
+    let doctor = desk.run(&["doctor", "--config", "ws.toml"]);
+    assert!(!doctor.stdout.contains("waystation connect"), "{}", doctor.stdout);
+}
+
+#[test]
 fn a_project_is_connected_by_its_own_files() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path("project")).unwrap();

@@ -12,12 +12,13 @@ pub(super) const EVENTS: [&str; 4] = ["SessionStart", "UserPromptSubmit", "Stop"
 /// A report that takes longer would hold a person up.
 const REPORT_SECONDS: i64 = 10;
 /// What a session's keeper puts into the environment; Codex hands on only what is named.
-const VARIABLES: [&str; 5] = [
+const VARIABLES: [&str; 6] = [
     "WAYSTATION_TOKEN",
     "WAYSTATION_TOKEN_FILE",
     "WAYSTATION_AGENT",
     "WAYSTATION_SESSION",
     "WAYSTATION_DATA",
+    "WAYSTATION_CONFIG",
 ];
 
 const SERVERS: &str = "mcp_servers";

@@ -16,13 +16,18 @@ mod station;
 use edited::{Edited, drop_if_empty};
 use plan::Scope;
 pub(crate) use plan::{Connected, codex_trusts_hooks, is_connected};
-pub(crate) use run::{run, unusual};
+pub(crate) use run::run;
 
 #[cfg(test)]
 mod tests {
     use super::station::Station;
 
     pub(super) fn station() -> Station {
-        Station { program: "/opt/bin/waystation".into(), agent: "coder".to_owned(), data: None }
+        Station {
+            program: "/opt/bin/waystation".into(),
+            agent: "coder".to_owned(),
+            data: None,
+            config: None,
+        }
     }
 }

@@ -9,6 +9,7 @@ use super::record::{Changes, Record};
 use super::station::Station;
 use super::{Edited, claude_servers, claude_settings, codex_config, files};
 use crate::cli::AgentClient;
+use crate::paths::Place;
 use crate::surroundings;
 
 /// How far a connection reaches.
@@ -162,18 +163,15 @@ pub(crate) enum Connected {
 pub(crate) fn is_connected(
     client: AgentClient,
     program: &Path,
-    data: Option<&Path>,
+    place: &Place,
 ) -> Result<Connected> {
     let mut whole = true;
     let mut name = None;
     for target in targets(client, None)? {
         let text = files::read(&target.path)?.unwrap_or_default();
         let found = agent_in(target.kind, &text);
-        let station = Station {
-            program: program.to_owned(),
-            agent: found.clone().unwrap_or_else(|| client.command().to_owned()),
-            data: data.map(Path::to_owned),
-        };
+        let agent = found.clone().unwrap_or_else(|| client.command().to_owned());
+        let station = Station::new(place, program.to_owned(), agent);
         let connected = target.connected(&text, &station)?;
         whole &= found.is_some() && connected.text == text;
         name = name.or(found);

@@ -92,8 +92,7 @@ async fn plan(place: &Place, args: &ConnectArgs, direction: Direction) -> Result
     let mut works = Vec::new();
     for client in asked {
         let agent = args.name.clone().unwrap_or_else(|| client.command().to_owned());
-        let data = unusual(&place.folder);
-        let station = Station { program: program.clone(), agent, data };
+        let station = Station::new(place, program.clone(), agent);
         let plans =
             targets(client, project.as_deref())?.into_iter().map(|target| match direction {
                 Direction::Connect => Plan::connect(target, &station),
@@ -133,10 +132,4 @@ async fn chosen(args: &ConnectArgs, direction: Direction) -> Result<Vec<AgentCli
 fn project_folder(folder: &Path) -> Result<PathBuf> {
     let found = folder.canonicalize().ok().filter(|folder| folder.is_dir());
     found.with_context(|| format!("--project: {} is not a folder", folder.display()))
-}
-
-/// The data folder, where it is not the one every command finds by itself.
-pub(crate) fn unusual(folder: &Path) -> Option<PathBuf> {
-    let usual = surroundings::home().map(|home| home.join(".waystation"));
-    (usual.as_deref() != Some(folder)).then(|| folder.to_owned())
 }

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::paths::Place;
+use crate::surroundings;
+
 /// How this program is called, and for which agent.
 #[derive(Clone, Debug)]
 pub(super) struct Station {
@@ -11,9 +14,18 @@ pub(super) struct Station {
     pub(super) agent: String,
     /// The data folder, where it is not the usual one.
     pub(super) data: Option<PathBuf>,
+    /// The configuration file, where it is not the folder's own.
+    pub(super) config: Option<PathBuf>,
 }
 
 impl Station {
+    /// This program, called for an agent with the folder and the configuration of a place.
+    pub(super) fn new(place: &Place, program: PathBuf, agent: String) -> Self {
+        let usual = surroundings::home().map(|home| home.join(".waystation"));
+        let data = Some(&place.folder).filter(|folder| usual.as_ref() != Some(folder)).cloned();
+        Self { program, agent, data, config: place.config_file.clone() }
+    }
+
     /// The program as text.
     pub(super) fn program(&self) -> String {
         self.program.display().to_string()
@@ -23,8 +35,10 @@ impl Station {
     pub(super) fn args(&self, command: &[&str]) -> Vec<String> {
         let mut args: Vec<String> = command.iter().map(|&word| word.to_owned()).collect();
         args.extend(["--as".to_owned(), self.agent.clone()]);
-        if let Some(data) = &self.data {
-            args.extend(["--data".to_owned(), data.display().to_string()]);
+        for (option, path) in [("--data", &self.data), ("--config", &self.config)] {
+            if let Some(path) = path {
+                args.extend([option.to_owned(), path.display().to_string()]);
+            }
         }
         args
     }
@@ -70,10 +84,12 @@ mod tests {
                 program: PathBuf::from(program),
                 agent: "coder".to_owned(),
                 data: Some(PathBuf::from("/data of mine")),
+                config: Some(PathBuf::from("/ws.toml")),
             };
             let line = station.line(&["hook", "claude"]);
             assert!(is_our_line(&line), "{line}");
-            assert!(line.ends_with("hook claude --as coder --data '/data of mine'"), "{line}");
+            let place = "--data '/data of mine' --config /ws.toml";
+            assert!(line.ends_with(&format!("hook claude --as coder {place}")), "{line}");
         }
         assert!(is_our_line("waystation wait --as x"));
         for other in ["waystation post th_1 hi", "echo waystation hook", "mywaystation hook", ""] {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use edge::local::OwnerInfo;
 
 use crate::cli::AgentClient;
-use crate::commands::connect::{Connected, codex_trusts_hooks, is_connected, unusual};
+use crate::commands::connect::{Connected, codex_trusts_hooks, is_connected};
 use crate::commands::programs::{self, Installed};
 use crate::paths::Place;
 use crate::{reach, surroundings};
@@ -51,8 +51,7 @@ pub(super) async fn program(place: &Place, client: AgentClient) -> ProgramFacts 
 
 fn connected(place: &Place, client: AgentClient) -> anyhow::Result<Connected> {
     let program = surroundings::this_program()?;
-    let data = unusual(&place.folder);
-    is_connected(client, &program, data.as_deref())
+    is_connected(client, &program, place)
 }
 
 /// The file of another program that agents' programs are often started by.

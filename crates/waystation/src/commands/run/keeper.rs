@@ -64,8 +64,7 @@ pub(crate) async fn keeper(place: &Place) -> Result<ExitCode> {
 fn plan(place: &Place, handoff: &Handoff, folder: &Path) -> Plan {
     let is_claude = Runtime::named(&handoff.runtime) == Runtime::Claude;
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let env = [
-        ("WAYSTATION_DATA", text(&place.folder)),
+    let identity = [
         ("WAYSTATION_TOKEN", handoff.token.clone()),
         ("WAYSTATION_TOKEN_FILE", text(&folder.join("token"))),
         ("WAYSTATION_SESSION", handoff.session_id.clone()),
@@ -75,7 +74,11 @@ fn plan(place: &Place, handoff: &Handoff, folder: &Path) -> Plan {
         program: handoff.program.clone(),
         args: handoff.args.clone(),
         cwd: handoff.cwd.clone(),
-        env: env.map(|(name, value)| (name.to_owned(), value)).into(),
+        env: place
+            .variables()
+            .chain(identity)
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
         kind: if handoff.headless && is_claude { Kind::Stream } else { Kind::Terminal },
         awaits_watcher: !handoff.headless,
         pace: handoff.pace,

@@ -57,6 +57,19 @@ fn a_run_is_a_managed_session_until_it_ends() {
 }
 
 #[test]
+fn an_agent_finds_the_configuration_that_its_run_was_given() {
+    let home = Home::new();
+    let file = home.path().join("ws.toml");
+    std::fs::write(&file, "workspace = \"elsewhere\"\n").unwrap();
+    let note = "printf %s \"$WAYSTATION_CONFIG\" > draft; mv draft seen";
+    let run = ["run", "alice", "--headless", "--config", "ws.toml", "--", "/bin/sh", "-c", note];
+    home.ok(&run);
+    let seen =
+        eventually("it has looked", || std::fs::read_to_string(home.path().join("seen")).ok());
+    assert_eq!(seen, file.to_str().unwrap());
+}
+
+#[test]
 fn the_terminal_lives_on_without_a_hub_and_reports_to_the_next() {
     let home = Home::new();
     let hub = home.up();

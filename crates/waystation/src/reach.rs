@@ -130,7 +130,7 @@ fn start_owner(place: &Place) -> Result<()> {
     let log = open_log(&place.owner_log())?;
     let mut command = Command::new(program);
     // On a machine whose hub is elsewhere, agentd owns the folder.
-    if place.agentd_file().exists() {
+    if place.agentd_file().exists() && !place.database().exists() {
         command.args(["agentd", "--on-demand"]);
     } else {
         command.arg("owner");

@@ -47,6 +47,8 @@ pub(crate) async fn run(place: &Place, args: &AgentdArgs) -> Result<ExitCode> {
     };
     let saved = Saved::settle(place, args)?;
     let remote = Arc::new(Remote::new(&saved, place.environment.clone())?);
+    // Whatever needs agentd starts it with this, so only what can work is kept.
+    saved.keep(place)?;
     let stop = CancellationToken::new();
     let info = OwnerInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),

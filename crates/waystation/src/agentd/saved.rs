@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::AgentdArgs;
+use crate::host::write_whole;
 use crate::paths::Place;
 
 /// Where the hub is, and how it is spoken to.
@@ -20,22 +21,26 @@ pub(crate) struct Saved {
 }
 
 impl Saved {
-    /// What was asked for, else what was asked for the last time; written down for the next.
+    /// What was asked for, else what was asked for the last time.
     pub(super) fn settle(place: &Place, args: &AgentdArgs) -> Result<Self> {
-        let path = place.agentd_file();
-        let absolute =
-            |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
-        let saved = match &args.hub {
-            Some(hub) => Self {
+        let absolute = |path: Option<PathBuf>| path.map(std::path::absolute).transpose();
+        // One that is started on demand does not get this one's environment.
+        let named = || place.environment.get("token_file").map(PathBuf::from);
+        match &args.hub {
+            Some(hub) => Ok(Self {
                 hub: hub.trim_end_matches('/').to_owned(),
-                token_file: absolute(&args.token_file)?,
-                ca: absolute(&args.ca)?,
-            },
-            None => Self::read(&path).context("say where the hub is: --hub https://…")?,
-        };
-        std::fs::write(&path, serde_json::to_vec_pretty(&saved)?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(saved)
+                token_file: absolute(args.token_file.clone().or_else(named))?,
+                ca: absolute(args.ca.clone())?,
+            }),
+            None => {
+                Self::read(&place.agentd_file()).context("say where the hub is: --hub https://…")
+            }
+        }
+    }
+
+    /// Writes it down for the next.
+    pub(super) fn keep(&self, place: &Place) -> Result<()> {
+        write_whole(&place.agentd_file(), &serde_json::to_vec_pretty(self)?)
     }
 
     fn read(path: &Path) -> Result<Self> {

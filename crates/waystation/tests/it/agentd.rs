@@ -260,3 +260,39 @@ fn whoever_has_no_token_is_nobody_on_a_machine_without_a_hub() {
     assert_eq!(taken.code, 1);
     assert!(taken.stderr.contains("folder of a hub"), "{}", taken.stderr);
 }
+
+#[test]
+fn an_agentd_that_could_not_start_leaves_the_folder_as_it_was() {
+    let home = Home::new();
+    let ran = home.run(&["agentd", "--hub", "https://hub.example.org"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("agentd needs a token"), "{}", ran.stderr);
+    home.ok(&["threads"]);
+}
+
+#[test]
+fn a_folder_with_a_database_is_a_hubs_whatever_agentd_left_there() {
+    let home = Home::new();
+    let up = home.up();
+    home.ok(&["down"]);
+    assert_eq!(up.wait().code(), Some(0));
+    let left = json!({ "hub": "https://hub.example.org", "token_file": null, "ca": null });
+    std::fs::write(home.data().join("agentd.json"), left.to_string()).unwrap();
+    home.ok(&["threads"]);
+}
+
+#[test]
+fn a_token_file_from_the_environment_is_found_by_the_next_agentd_too() {
+    let machines = Machines { hub: stand_in::home(), there: stand_in::home() };
+    let up = machines.hub.up();
+    let rights = ["--role", "service", "--scope", "agents:host"];
+    let issue = ["token", "issue", "--agent", "there"];
+    let token = machines.there.path().join("token");
+    std::fs::write(&token, machines.hub.ok(&[issue, rights].concat())).unwrap();
+    let there = machines.there.with("TOKEN_FILE", "token");
+    let agentd = Agentd::start(&there, &["--hub", &up.url]);
+    assert_eq!(agentd.stop(), 0);
+    let saved = std::fs::read_to_string(there.data().join("agentd.json")).unwrap();
+    let saved: serde_json::Value = serde_json::from_str(&saved).unwrap();
+    assert_eq!(saved["token_file"], token.to_str().unwrap());
+}

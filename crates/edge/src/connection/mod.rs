@@ -1,6 +1,7 @@
 //! One connection: which HTTP it speaks, and how long it may take over everything.
 mod head;
 mod line;
+mod pieces;
 mod serve;
 mod streams;
 #[cfg(test)]

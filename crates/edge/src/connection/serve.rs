@@ -15,6 +15,7 @@ use tokio::sync::watch;
 
 use super::head::HeadTimer;
 use super::line::{Line, Traffic, Version};
+use super::pieces::in_pieces;
 use super::streams::Streams;
 use crate::front::{Client, Front};
 
@@ -76,6 +77,10 @@ where
     A::Future: Send + 'static,
 {
     let (traffic, streams) = (line.traffic(), Streams::default());
+    let service = service_fn(move |request| {
+        let answer = service.call(request);
+        async { answer.await.map(in_pieces) }
+    });
     let served = http2(streams.clone()).serve_connection(TokioIo::new(line), service);
     tokio::pin!(served);
     let mut is_told = false;

@@ -9,6 +9,7 @@ use protocol::limits;
 use tokio::time::{Instant, sleep_until};
 
 use super::line::Traffic;
+use super::pieces::taken;
 
 /// Runs the streams of one connection, and knows how many are open.
 #[derive(Clone)]
@@ -77,7 +78,7 @@ where
         let open = self.begin();
         TokioExecutor::new().execute(async move {
             let _open = open;
-            stream.await
+            taken(stream).await;
         });
     }
 }

@@ -12,6 +12,7 @@ use axum::routing::get;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use protocol::limits;
@@ -235,19 +236,29 @@ struct Http2 {
 
 impl Http2 {
     async fn connect() -> Self {
-        let Served { client, stopping, server } = connect(routes());
-        let handshake = http2::handshake(TokioExecutor::new(), TokioIo::new(client)).await;
-        let (sender, driver) = handshake.unwrap();
+        Self::with_window(routes(), None).await
+    }
+
+    /// A client that takes so many bytes of an answer before it is read.
+    async fn with_window(routes: Router, bytes: Option<u32>) -> Self {
+        let Served { client, stopping, server } = connect(routes);
+        let mut builder = http2::Builder::new(TokioExecutor::new());
+        builder.initial_stream_window_size(bytes);
+        let (sender, driver) = builder.handshake(TokioIo::new(client)).await.unwrap();
         let mut connection = JoinSet::new();
         connection.spawn(async move { driver.await.unwrap() });
         Self { sender, connection, stopping, _server: server }
     }
 
-    async fn ask(&mut self, path: &str) -> String {
+    /// The answer, of which only the head was read.
+    async fn begin(&mut self, path: &str) -> Incoming {
         let request = http::Request::get(format!("http://localhost{path}"));
         let request = request.body(Empty::new()).unwrap();
-        let response = at_last(self.sender.send_request(request)).await.unwrap();
-        let body = response.into_body().collect().await.unwrap().to_bytes();
+        at_last(self.sender.send_request(request)).await.unwrap().into_body()
+    }
+
+    async fn ask(&mut self, path: &str) -> String {
+        let body = self.begin(path).await.collect().await.unwrap().to_bytes();
         String::from_utf8(body.to_vec()).unwrap()
     }
 
@@ -284,6 +295,40 @@ async fn an_http2_connection_is_let_go_when_the_hub_stops() {
     assert_eq!(client.ask("/").await, "hello");
     client.stopping.send_replace(());
     assert_eq!(client.is_over_after().await, 0);
+}
+
+/// An answer of a mebibyte, in one frame.
+fn large_answer() -> Router {
+    Router::new().route("/", get(async || "x".repeat(1024 * 1024)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_http2_client_that_takes_nothing_of_an_answer_gets_no_more_of_it() {
+    for window in [0, 1, 20_000] {
+        let mut client = Http2::with_window(large_answer(), Some(window)).await;
+        let answer = client.begin("/").await;
+        // Reading would make room for more.
+        sleep(secs(if window == 0 { 29 } else { 31 })).await;
+        let before = Instant::now();
+        let whole = at_last(answer.collect()).await;
+        assert!(whole.is_err(), "the stream is reset at a window of {window}");
+        assert!(since(before) <= 1, "{window}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_http2_client_that_reads_slowly_gets_everything_in_the_end() {
+    let mut client = Http2::with_window(large_answer(), Some(64 * 1024)).await;
+    let mut answer = client.begin("/").await;
+    let mut bytes = 0;
+    while bytes < 1024 * 1024 {
+        sleep(secs(29)).await;
+        for _ in 0..2 {
+            let frame = at_last(answer.frame()).await.unwrap().unwrap();
+            bytes += frame.into_data().unwrap().len();
+        }
+    }
+    assert_eq!(bytes, 1024 * 1024);
 }
 
 #[tokio::test(start_paused = true)]

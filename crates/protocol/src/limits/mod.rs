@@ -76,6 +76,8 @@ pub const AUTH_FAILURE_DELAY: Duration = Duration::from_secs(1);
 pub const AUTH_FAILURE_ADDRESSES_MAX: usize = 10_000;
 /// Concurrent streams of one HTTP/2 connection.
 pub const HTTP2_STREAMS_MAX: u32 = 100;
+/// What is sent at once of an answer over HTTP/2, and what a client takes of it before it may have more.
+pub const HTTP2_PIECE_BYTES_MAX: usize = 16 * 1024;
 /// How long a stopping hub waits for requests in flight.
 pub const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 /// Between two keep-alive comments on an event stream.

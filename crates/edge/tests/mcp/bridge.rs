@@ -284,6 +284,63 @@ async fn what_an_ending_connection_broke_off_is_asked_again() {
 }
 
 #[tokio::test]
+async fn an_answer_to_an_owner_that_is_gone_reaches_no_other() {
+    let (mut world, mut owner) = World::greeted().await;
+    let decide = call(1, "decide_proposal", &json!({ "proposal_id": "p" }));
+    let question = |draft: i64| {
+        let params = json!({ "message": format!("draft {draft}") });
+        json!({ "jsonrpc": "2.0", "id": 0, "method": "elicitation/create", "params": params })
+    };
+    let accepted = |id: &Value| {
+        let result = json!({ "action": "accept" });
+        json!({ "jsonrpc": "2.0", "id": id, "result": result })
+    };
+    world.client.say(decide.clone()).await;
+    owner.hear().await;
+    owner.say(question(1)).await;
+    let first = world.client.hear().await;
+    assert_eq!(first["params"]["message"], "draft 1");
+    drop(owner);
+    let mut owner = world.next_owner().await;
+    assert_eq!(owner.hear().await, decide);
+    let withdrawn = world.client.hear().await;
+    assert_eq!(withdrawn["method"], "notifications/cancelled");
+    assert_eq!(withdrawn["params"]["requestId"], first["id"]);
+    owner.say(question(2)).await;
+    let second = world.client.hear().await;
+    assert_eq!(second["params"]["message"], "draft 2");
+    // The human saw the first draft, and said yes to that one.
+    world.client.say(accepted(&first["id"])).await;
+    world.client.say(accepted(&second["id"])).await;
+    world.client.say(accepted(&second["id"])).await;
+    world.client.say(call(2, "list_threads", &json!({}))).await;
+    assert_eq!(owner.hear().await, accepted(&json!(0)), "the answer to the second draft");
+    assert_eq!(owner.hear().await["id"], 2, "and to no other");
+}
+
+#[tokio::test]
+async fn a_question_that_its_owner_takes_back_is_taken_back_under_the_same_id() {
+    let (mut world, mut owner) = World::greeted().await;
+    let ask = json!({ "jsonrpc": "2.0", "id": 0, "method": "elicitation/create" });
+    owner.say(ask.clone()).await;
+    world.client.hear().await;
+    drop(owner);
+    let mut owner = world.next_owner().await;
+    world.client.hear().await;
+    owner.say(ask).await;
+    let asked = world.client.hear().await;
+    let take_back = json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 0 },
+    });
+    owner.say(take_back.clone()).await;
+    assert_eq!(world.client.hear().await["params"]["requestId"], asked["id"]);
+    // It has been taken back already, and its number may be another owner's by now.
+    owner.say(take_back).await;
+    owner.say(json!({ "jsonrpc": "2.0", "method": "notifications/message" })).await;
+    assert_eq!(world.client.hear().await["method"], "notifications/message");
+}
+
+#[tokio::test]
 async fn what_waits_when_no_owner_can_be_reached_is_answered_before_the_end() {
     let (mut world, mut owner) = World::greeted().await;
     world.client.say(call(1, "list_threads", &json!({}))).await;

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use bytes::BytesMut;
 use serde_json::{Value, json};
 
+use super::questions::Questions;
 use crate::mcp;
 
 /// How often a request is sent before it is blamed for what became of the owners.
@@ -25,6 +26,7 @@ pub(super) struct Memory {
     /// Ids that the client has an answer for: what was played again, and the thread if it was a
     /// subscription.
     played: HashMap<String, Option<String>>,
+    questions: Questions,
     asked: u64,
     input_ended: bool,
 }
@@ -44,9 +46,23 @@ struct Waiting {
 }
 
 impl Memory {
-    /// A line from the client goes to the owner.
-    pub(super) fn note_request(&mut self, line: Vec<u8>) {
-        let Ok(message) = serde_json::from_slice::<Value>(&line) else { return };
+    /// A line from the client goes to the owner, unless it answers one that is gone.
+    pub(super) fn pass_in(&mut self, line: Vec<u8>, to_owner: &mut BytesMut) {
+        let Ok(mut message) = serde_json::from_slice::<Value>(&line) else {
+            return to_owner.extend_from_slice(&line);
+        };
+        if is_answer(&message) {
+            if let Some(id) = self.questions.answer(&message["id"]) {
+                message["id"] = id;
+                to_owner.extend_from_slice(&mcp::framed(&message));
+            }
+            return;
+        }
+        to_owner.extend_from_slice(&line);
+        self.note_request(&message, line);
+    }
+
+    fn note_request(&mut self, message: &Value, line: Vec<u8>) {
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
         let id = message.get("id").map(Value::to_string);
         let uri = || message.pointer("/params/uri").and_then(Value::as_str).unwrap_or_default();
@@ -82,13 +98,27 @@ impl Memory {
     }
 
     /// A line from the owner goes to the client, unless the client has heard it before.
-    pub(super) fn pass_on(&mut self, line: &[u8], to_client: &mut BytesMut) {
-        let is_new = match serde_json::from_slice::<Value>(line) {
-            Ok(message) => self.note(&message, to_client),
-            Err(_) => true,
+    pub(super) fn pass_out(&mut self, line: &[u8], to_client: &mut BytesMut) {
+        let Ok(mut message) = serde_json::from_slice::<Value>(line) else {
+            return to_client.extend_from_slice(line);
         };
-        if is_new {
+        let method = message.get("method").and_then(Value::as_str);
+        if method.is_some() && message.get("id").is_some() {
+            message["id"] = self.questions.ask(message["id"].take());
+            to_client.extend_from_slice(&mcp::framed(&message));
+        } else if method == Some("notifications/cancelled") {
+            self.pass_withdrawal(message, to_client);
+        } else if self.note(&message, to_client) {
             to_client.extend_from_slice(line);
+        }
+    }
+
+    /// The owner takes back what it asked, unless that has been answered.
+    fn pass_withdrawal(&mut self, mut message: Value, to_client: &mut BytesMut) {
+        let Some(id) = message.pointer_mut("/params/requestId") else { return };
+        if let Some(own) = self.questions.withdraw(id) {
+            *id = own;
+            to_client.extend_from_slice(&mcp::framed(&message));
         }
     }
 
@@ -134,6 +164,9 @@ impl Memory {
     pub(super) fn resume(&mut self, to_owner: &mut BytesMut, to_client: &mut BytesMut) {
         // Answers to what was played to the owner before this one will not come any more.
         self.played.clear();
+        for cancelled in self.questions.withdraw_all() {
+            to_client.extend_from_slice(&mcp::framed(&cancelled));
+        }
         if let Some(Handshake { id, line }) = &self.initialize
             && !self.waiting.contains_key(id)
         {
@@ -169,6 +202,12 @@ impl Memory {
             to_client.extend_from_slice(&given_up(&id, reason, may_repeat(&waiting.line)));
         }
     }
+}
+
+/// Whether a message of the client answers a question.
+fn is_answer(message: &Value) -> bool {
+    let is_call = message.get("method").is_some_and(Value::is_string);
+    !is_call && (message.get("result").is_some() || message.get("error").is_some())
 }
 
 /// An owner tells of each thread as soon as it is listened to, and of chats only what arrives from

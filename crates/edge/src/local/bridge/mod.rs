@@ -2,9 +2,11 @@
 //!
 //! The owner may be killed and another one started. The bridge remembers the handshake and the
 //! subscriptions, plays them again to the new owner, and sends what was not answered once more if
-//! doing it twice is harmless; anything else is answered with an error that says so.
+//! doing it twice is harmless; anything else is answered with an error that says so. What an owner
+//! asked the client is withdrawn when that owner goes.
 
 mod memory;
+mod questions;
 
 use std::io;
 use std::time::Duration;
@@ -141,8 +143,7 @@ impl<I: AsyncBufRead + Unpin, O: AsyncWrite + Unpin> Bridge<I, O> {
                         if line.last() != Some(&b'\n') {
                             line.push(b'\n');
                         }
-                        to_owner.extend_from_slice(&line);
-                        self.memory.note_request(line);
+                        self.memory.pass_in(line, &mut to_owner);
                     }
                     Read::TooLong => {
                         let outline = self.input.take();
@@ -167,7 +168,7 @@ impl<I: AsyncBufRead + Unpin, O: AsyncWrite + Unpin> Bridge<I, O> {
                         return if input_ended { Ok(Ended::Client) } else { gone(heard) };
                     }
                     heard = true;
-                    self.memory.pass_on(&line, &mut self.to_client);
+                    self.memory.pass_out(&line, &mut self.to_client);
                     line.clear();
                 }
                 written = self.output.write(&self.to_client), if !self.to_client.is_empty() => {

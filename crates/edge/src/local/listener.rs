@@ -218,7 +218,7 @@ async fn serve_mcp_client(
                 std::future::pending::<std::convert::Infallible>().await
             };
             tokio::select! {
-                served = mcp::serve_stream(app.mcp(), caller, read, write, stop.clone()) => served,
+                served = mcp::serve_bridge(app.mcp(), caller, read, write, stop.clone()) => served,
                 never = expiry => match never {},
             }
         }

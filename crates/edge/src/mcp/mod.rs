@@ -33,6 +33,7 @@ pub(crate) use failure::too_long;
 pub use http::{HttpService, HttpSettings, http_service, http_service_for, http_service_of};
 pub(crate) use lines::framed;
 pub use server::{Server, Who};
+pub(crate) use stream::serve_bridge;
 pub use stream::{serve_stream, serve_stream_for};
 pub(crate) use tools::repeatable;
 

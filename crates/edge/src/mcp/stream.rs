@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::App;
 use super::lines::{Answers, Lines, lines};
 use super::server::{Server, Who};
-use super::streamed::Streamed;
+use super::streamed::{End, Streamed};
 use protocol::limits::mcp as limits;
 
 /// Serves one client until its stream ends or `stop` does. A client that leaves is no error, whenever
@@ -24,9 +24,32 @@ pub async fn serve_stream(
     writer: impl AsyncWrite + Send + Unpin,
     stop: CancellationToken,
 ) -> io::Result<()> {
+    serve_until(End::ForGood, app, caller, reader, writer, stop).await
+}
+
+/// The same for a bridge, whose client goes on with the next connection: when this one ends before its
+/// client does, what that listens to was called off.
+pub(crate) async fn serve_bridge(
+    app: App,
+    caller: Arc<Caller>,
+    reader: impl AsyncRead + Send + Unpin + 'static,
+    writer: impl AsyncWrite + Send + Unpin,
+    stop: CancellationToken,
+) -> io::Result<()> {
+    serve_until(End::UntilTheNext(stop.clone()), app, caller, reader, writer, stop).await
+}
+
+async fn serve_until(
+    end: End,
+    app: App,
+    caller: Arc<Caller>,
+    reader: impl AsyncRead + Send + Unpin + 'static,
+    writer: impl AsyncWrite + Send + Unpin,
+    stop: CancellationToken,
+) -> io::Result<()> {
     let input_ended = CancellationToken::new();
     let server = Server::new(app, Who::Fixed(caller));
-    let served = Streamed { server, input_ended: input_ended.clone() };
+    let served = Streamed { server, input_ended: input_ended.clone(), end };
     serve_lines(served, lines(reader, writer, common::BODY_BYTES_MAX, input_ended), stop).await
 }
 

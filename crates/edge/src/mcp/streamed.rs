@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use protocol::Caller;
 use rmcp::model::{ClientNotification, ClientRequest, ProtocolVersion, ServerConfig, ServerResult};
 use rmcp::service::{NotificationContext, RequestContext, Service};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -20,6 +21,15 @@ pub(super) struct Streamed {
     pub(super) server: Server,
     /// The client has said all it will say.
     pub(super) input_ended: CancellationToken,
+    pub(super) end: End,
+}
+
+/// What becomes of the client when we end its connection.
+pub(super) enum End {
+    /// It hears no more.
+    ForGood,
+    /// It goes on with the next one. The connection ends with this token.
+    UntilTheNext(CancellationToken),
 }
 
 /// How long a request may go on after that.
@@ -49,15 +59,13 @@ impl Streamed {
             _ => Patience::For(limits::LAST_CALLS_TIMEOUT),
         }
     }
-}
 
-impl Service<RoleServer> for Streamed {
-    async fn handle_request(
+    /// Does what is asked, for as long as there is somebody to hear of it.
+    async fn work(
         &self,
-        mut request: ClientRequest,
-        mut context: RequestContext<RoleServer>,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        sift::sift_request(&self.server, &mut request, &mut context).await?;
         let (patience, call_off) = (self.patience(&request), context.ct.clone());
         let mut work = Box::pin(Service::handle_request(&self.server, request, context));
         let Patience::For(left) = patience else { return work.await };
@@ -71,6 +79,31 @@ impl Service<RoleServer> for Streamed {
             () = too_late => call_off.cancel(),
         }
         work.await
+    }
+
+    /// Whether we end the connection of a client that goes on with the next one.
+    fn is_interrupted(&self, caller: &Caller) -> bool {
+        let End::UntilTheNext(stop) = &self.end else { return false };
+        let hub = &self.server.shared.app.hub;
+        let ends = stop.is_cancelled() || hub.stopping.is_cancelled();
+        (ends || caller.has_ended(hub.now())) && !self.input_ended.is_cancelled()
+    }
+}
+
+impl Service<RoleServer> for Streamed {
+    async fn handle_request(
+        &self,
+        mut request: ClientRequest,
+        mut context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        sift::sift_request(&self.server, &mut request, &mut context).await?;
+        if !matches!(request, ClientRequest::SubscriptionsListenRequest(_)) {
+            return self.work(request, context).await;
+        }
+        let caller = self.server.caller(&context)?;
+        let called_off = self.server.refused(&context, &hub::Error::Cancelled);
+        let heard = self.work(request, context).await;
+        if heard.is_ok() && self.is_interrupted(&caller) { Err(called_off) } else { heard }
     }
 
     async fn handle_notification(

@@ -188,6 +188,30 @@ async fn a_listening_client_is_acknowledged_once() {
 }
 
 #[tokio::test]
+async fn a_client_listens_on_through_any_number_of_owners() {
+    let (mut world, mut owner) = World::greeted().await;
+    let listen = json!({ "jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen" });
+    let acknowledged = json!({
+        "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+        "params": { "_meta": { "io.modelcontextprotocol/subscriptionId": 7 } },
+    });
+    let called_off = json!({ "code": -32015, "message": "m", "data": { "code": "CANCELLED" } });
+    world.client.say(listen.clone()).await;
+    owner.hear().await;
+    owner.say(acknowledged.clone()).await;
+    world.client.hear().await;
+    for _ in 0..5 {
+        owner.say(json!({ "jsonrpc": "2.0", "id": 7, "error": called_off })).await;
+        drop(owner);
+        owner = world.next_owner().await;
+        assert_eq!(owner.hear().await, listen);
+        owner.say(acknowledged.clone()).await;
+    }
+    owner.say(json!({ "jsonrpc": "2.0", "method": "notifications/message" })).await;
+    assert_eq!(world.client.hear().await["method"], "notifications/message", "and nothing before");
+}
+
+#[tokio::test]
 async fn wildcards_on_chats_outlive_an_owner() {
     let (mut world, mut owner) = World::greeted().await;
     let uri = "messages://telegram/*?sender=Alice";

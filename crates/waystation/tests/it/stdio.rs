@@ -30,7 +30,23 @@ impl Client {
     }
 
     /// The same with its standard error elsewhere.
-    fn start_telling(mut command: Command, stderr: Stdio) -> Self {
+    fn start_telling(command: Command, stderr: Stdio) -> Self {
+        let mut client = Self::spawn(command, stderr);
+        let hello = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        client.ask("initialize", &hello);
+        client.tell("notifications/initialized", &json!({}));
+        client
+    }
+
+    /// A client of the newer era, which greets nobody.
+    pub(crate) fn modern(command: Command) -> Self {
+        Self::spawn(command, Stdio::null())
+    }
+
+    fn spawn(mut command: Command, stderr: Stdio) -> Self {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let input = child.stdin.take();
@@ -39,14 +55,7 @@ impl Client {
         std::thread::spawn(move || {
             lines.map_while(Result::ok).try_for_each(|line| sender.send(line))
         });
-        let mut client = Self { child, input, output, next_id: 0, told: Vec::new() };
-        let hello = json!({
-            "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": { "name": "test", "version": "1" },
-        });
-        client.ask("initialize", &hello);
-        client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        client
+        Self { child, input, output, next_id: 0, told: Vec::new() }
     }
 
     pub(crate) fn agent(home: &Home, agent: &str) -> Self {
@@ -56,9 +65,18 @@ impl Client {
     }
 
     fn write(&mut self, message: &Value) {
+        self.write_line(&message.to_string());
+    }
+
+    /// Writes a line that may be no message.
+    pub(crate) fn write_line(&mut self, line: &str) {
         let input = self.input.as_mut().unwrap();
-        writeln!(input, "{message}").unwrap();
+        writeln!(input, "{line}").unwrap();
         input.flush().unwrap();
+    }
+
+    pub(crate) fn tell(&mut self, method: &str, params: &Value) {
+        self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
     pub(crate) fn send(&mut self, method: &str, params: &Value) -> i64 {
@@ -95,18 +113,56 @@ impl Client {
         answer["result"]["structuredContent"].clone()
     }
 
+    /// Asks in the newer era, in which each request says all there is to say about its client.
+    pub(crate) fn send_modern(&mut self, method: &str, mut params: Value) -> i64 {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        self.send(method, &params)
+    }
+
+    /// Calls a tool in the newer era.
+    pub(crate) fn tool_modern(&mut self, name: &str, arguments: &Value) -> Value {
+        let id = self.send_modern("tools/call", json!({ "name": name, "arguments": arguments }));
+        let answer = self.answer(id);
+        assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
+        answer["result"]["structuredContent"].clone()
+    }
+
+    /// Opens a thread in the newer era: its id, and its address as a resource.
+    pub(crate) fn open_modern(&mut self) -> (Value, String) {
+        let thread = self.tool_modern("create_thread", &json!({ "title": "t" }));
+        let uri = format!("threads://{}", thread["thread_id"].as_str().unwrap());
+        (thread["thread_id"].clone(), uri)
+    }
+
+    /// Listens to a thread in the newer era, and hears that it does.
+    pub(crate) fn listen(&mut self, uri: &str) -> i64 {
+        let filter = json!({ "notifications": { "resourceSubscriptions": [uri] } });
+        let id = self.send_modern("subscriptions/listen", filter);
+        assert_eq!(self.news()["method"], "notifications/subscriptions/acknowledged");
+        assert_eq!(self.news()["params"]["uri"], json!(uri), "it is told to look");
+        id
+    }
+
     /// The next notification.
     pub(crate) fn news(&mut self) -> Value {
         if self.told.is_empty() { self.read() } else { self.told.remove(0) }
     }
 
-    /// How it ended, while its input was still open.
-    fn ended(&mut self) -> Option<i32> {
+    /// Says nothing more.
+    pub(crate) fn end_input(&mut self) {
+        drop(self.input.take());
+    }
+
+    /// How it ended by itself.
+    pub(crate) fn ended(&mut self) -> Option<i32> {
         stand_in::until("it ends by itself", || self.child.try_wait().unwrap()).code()
     }
 
     pub(crate) fn end(mut self) -> i32 {
-        drop(self.input.take());
+        self.end_input();
         self.child.wait().unwrap().code().unwrap()
     }
 }
@@ -166,6 +222,24 @@ fn a_client_whose_hub_is_killed_reconnects_and_its_retry_is_not_doubled() {
     assert_eq!((ada.end(), ben.end()), (0, 0));
     home.ok(&["down"]);
     assert!(home.ok(&["audit", "verify"]).contains("the trail is good"));
+}
+
+#[test]
+fn a_client_listens_on_when_the_hub_is_taken_over() {
+    let home = Home::new();
+    let mut command = home.command(&["mcp"]);
+    command.env("WAYSTATION_AGENT", "ada");
+    let mut ada = Client::modern(command);
+    let (thread, uri) = ada.open_modern();
+    ada.listen(&uri);
+    let up = home.up();
+    let looked_at = ada.news();
+    assert_eq!(looked_at["params"]["uri"], json!(uri), "{looked_at}");
+    home.ok(&["post", thread.as_str().unwrap(), "hello"]);
+    let told = ada.news();
+    assert_eq!(told["params"]["uri"], json!(uri), "{told}");
+    assert_eq!(up.stop(), 0);
+    assert_eq!(ada.end(), 0);
 }
 
 #[test]

@@ -45,6 +45,14 @@ struct Waiting {
     acknowledged: bool,
 }
 
+impl Waiting {
+    /// An owner listens for the client: it did not go because of that. Whether the client hears it anew.
+    fn acknowledge(&mut self) -> bool {
+        self.tries = 0;
+        !std::mem::replace(&mut self.acknowledged, true)
+    }
+}
+
 impl Memory {
     /// A line from the client goes to the owner, unless it answers one that is gone.
     pub(super) fn pass_in(&mut self, line: Vec<u8>, to_owner: &mut BytesMut) {
@@ -129,8 +137,7 @@ impl Memory {
             }
             let id = message.pointer(SUBSCRIPTION_ID).map(Value::to_string);
             let listen = id.and_then(|id| self.waiting.get_mut(&id));
-            let is_new =
-                listen.is_none_or(|listen| !std::mem::replace(&mut listen.acknowledged, true));
+            let is_new = listen.is_none_or(Waiting::acknowledge);
             if !is_new {
                 look_at_chats(message, to_client);
             }

@@ -7,6 +7,18 @@ use crate::threads::limit_param;
 use crate::tx::Tx;
 use crate::value::Row;
 
+/// The columns of a link, in the order in which [`link_row`] reads them.
+macro_rules! select_link {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, workspace, name, service, live, settings, secrets, account, stream_cursor,
+                    version, created_ms, purging
+             FROM link ",
+            $rest
+        )
+    };
+}
+
 /// A link as it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkRow {
@@ -32,6 +44,8 @@ pub struct LinkRow {
     pub version: i64,
     /// When it was made.
     pub created: Timestamp,
+    /// Whether all that it holds is being deleted.
+    pub is_being_purged: bool,
 }
 
 /// What a link holds.
@@ -112,9 +126,16 @@ impl Tx<'_> {
             return Ok(None);
         }
         self.query_one(
-            "SELECT id, workspace, name, service, live, settings, secrets, account, stream_cursor,
-                    version, created_ms
-             FROM link WHERE workspace = ?1 AND name = ?2",
+            select_link!("WHERE workspace = ?1 AND name = ?2"),
+            &[workspace.into(), name.into()],
+            link_row,
+        )
+    }
+
+    /// A link by its name, which stays as it is until the commit.
+    pub fn lock_link(&mut self, workspace: &str, name: &str) -> Result<Option<LinkRow>> {
+        self.query_one(
+            select_link!("WHERE workspace = ?1 AND name = ?2 /*lock*/"),
             &[workspace.into(), name.into()],
             link_row,
         )
@@ -123,9 +144,7 @@ impl Tx<'_> {
     /// A link by its row, if it is this workspace's.
     pub fn link_by_row(&mut self, workspace: &str, row: i64) -> Result<Option<LinkRow>> {
         self.query_one(
-            "SELECT id, workspace, name, service, live, settings, secrets, account, stream_cursor,
-                    version, created_ms
-             FROM link WHERE id = ?1 AND workspace = ?2",
+            select_link!("WHERE id = ?1 AND workspace = ?2"),
             &[row.into(), workspace.into()],
             link_row,
         )
@@ -134,9 +153,7 @@ impl Tx<'_> {
     /// The links of a workspace, in the order of their names.
     pub fn links(&mut self, workspace: &str, limit: usize) -> Result<Vec<LinkRow>> {
         self.query(
-            "SELECT id, workspace, name, service, live, settings, secrets, account, stream_cursor,
-                    version, created_ms
-             FROM link WHERE workspace = ?1 ORDER BY name LIMIT ?2",
+            select_link!("WHERE workspace = ?1 ORDER BY name LIMIT ?2"),
             &[workspace.into(), limit_param(limit)],
             link_row,
         )
@@ -145,9 +162,7 @@ impl Tx<'_> {
     /// The links with an account, of every workspace.
     pub fn live_links(&mut self, limit: usize) -> Result<Vec<LinkRow>> {
         self.query(
-            "SELECT id, workspace, name, service, live, settings, secrets, account, stream_cursor,
-                    version, created_ms
-             FROM link WHERE live = 1 ORDER BY id LIMIT ?1",
+            select_link!("WHERE live = 1 ORDER BY id LIMIT ?1"),
             &[limit_param(limit)],
             link_row,
         )
@@ -203,6 +218,12 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Notes that all that a link holds is being deleted.
+    pub fn begin_purge(&mut self, row: i64) -> Result<()> {
+        self.execute("UPDATE link SET purging = 1 WHERE id = ?1", &[row.into()])?;
+        Ok(())
+    }
+
     /// Forgets a link that has no chats left.
     pub fn delete_link(&mut self, row: i64) -> Result<()> {
         self.execute("DELETE FROM link WHERE id = ?1", &[row.into()])?;
@@ -223,5 +244,6 @@ fn link_row(row: &Row<'_>) -> Result<LinkRow> {
         stream_cursor: row.opt_text(8)?,
         version: row.int(9)?,
         created: Timestamp::from_ms(row.int(10)?),
+        is_being_purged: row.flag(11)?,
     })
 }

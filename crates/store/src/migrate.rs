@@ -30,6 +30,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0018_details_and_tokens.sql"),
     include_str!("../migrations/0019_numbers.sql"),
     include_str!("../migrations/0020_purged_proposals.sql"),
+    include_str!("../migrations/0021_purging.sql"),
 ];
 
 /// The schema this program writes.

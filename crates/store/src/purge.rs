@@ -29,6 +29,8 @@ impl Tx<'_> {
             |row| row.int(0),
         )?;
         let upto = last.last().copied().unwrap_or(0);
+        // A purge that is cut off here leaves holes: nothing of this chat is claimed to be whole.
+        self.execute("DELETE FROM chat_held WHERE thread = ?1", &[thread.into()])?;
         self.execute(
             "UPDATE message_change SET body = NULL, metadata = NULL, by_alias = NULL
              WHERE thread = ?1 AND seq <= ?2",

@@ -199,6 +199,7 @@ fn source(
                 link.service
             )));
         }
+        rules::not_being_purged(&link)?;
         return Ok(link);
     }
     tx.put_link(&NewLink {

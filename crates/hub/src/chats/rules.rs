@@ -46,6 +46,17 @@ pub(crate) fn require_connected(hub: &Hub, link: &LinkRow, offline: bool) -> Res
     })
 }
 
+/// Refuses to add to a source of which all is being deleted: what goes on deleting takes that too.
+pub(crate) fn not_being_purged(link: &LinkRow) -> Result<()> {
+    if !link.is_being_purged {
+        return Ok(());
+    }
+    Err(Error::Conflict(format!(
+        "the source {} is being purged; call remove_link with purge until is_done",
+        link.name
+    )))
+}
+
 /// From when to when, as a caller says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Range {

@@ -161,8 +161,9 @@ async fn store(call: &Call, new: Stored) -> Result<AddLinkOutput> {
     let plain = serde_json::to_string(&new.plain).map_err(|e| Error::Internal(Box::new(e)))?;
     call.write(move |tx| {
         let workspace = &identity.caller.workspace_id;
-        let known = tx.link(workspace, &new.name)?;
+        let known = tx.lock_link(workspace, &new.name)?;
         if let Some(known) = &known {
+            rules::not_being_purged(known)?;
             require_same(known, &new)?;
         }
         tx.put_link(&NewLink {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::purge;
 use crate::audit::Object;
 use crate::call::{Call, Change};
+use crate::chats::rules;
 use crate::error::{Error, Result};
 use crate::operation::{Effect, Operation, Route};
 
@@ -64,17 +65,23 @@ impl Operation for RemoveLink {
                     chats_deleted: 0,
                     is_done: !purge,
                 };
+                if !purge {
+                    rules::not_being_purged(&link)?;
+                }
                 if !link.is_live && !purge {
                     return Ok(Change::none((link.row, output)));
                 }
                 tx.retire_link(link.row)?;
+                if purge {
+                    tx.begin_purge(link.row)?;
+                }
                 let detail = serde_json::json!({ "purge": purge }).to_string();
                 Ok(Change::of(name.clone(), (link.row, output)).with_detail(detail))
             })
             .await?;
         call.hub.links.announce_change();
         if purge {
-            let purged = purge::purge(call, row, &output.name).await?;
+            let purged = purge::purge(call, row).await?;
             output.messages_deleted = purged.messages;
             output.chats_deleted = purged.chats;
             output.is_done = purged.is_done;

@@ -10,6 +10,7 @@ mod expiry;
 mod hooks;
 mod operations;
 mod past;
+mod purging;
 mod secrets;
 mod sending;
 mod service;

@@ -97,6 +97,7 @@ mod tests {
             stream_cursor: None,
             version: 1,
             created: Timestamp::from_ms(0),
+            is_being_purged: false,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use protocol::{Scope, SessionStatus, ThreadId, Timestamp, WakeId, WakeState, limits};
+use protocol::{Caller, Scope, SessionStatus, ThreadId, Timestamp, WakeId, WakeState, limits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Tx, WakeFilter, WakeRow};
@@ -73,7 +73,7 @@ struct AgentView {
     lane: Option<String>,
     /// Messages of others it has not acknowledged, counted up to 1,000.
     unread: i64,
-    /// How it was last woken.
+    /// How it was last woken about a thread that you may enter.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_wake: Option<LastWake>,
 }
@@ -158,16 +158,16 @@ impl Operation for ListAgents {
 
 /// Every agent, as it is now.
 async fn list(call: &Call, limit: usize) -> Result<ListAgentsOutput> {
-    let workspace = call.caller().workspace_id.clone();
+    let caller = call.shared_caller();
     let now = call.hub.now();
     let fresh_since = now.plus_ms(-call.hub.settings.session_fresh_ms);
     call.read(move |tx| {
-        let mut names = tx.agents(&workspace, limit + 1)?;
+        let mut names = tx.agents(&caller.workspace_id, limit + 1)?;
         let truncated = names.len() > limit;
         names.truncate(limit);
         let mut agents = Vec::with_capacity(names.len());
         for agent in names {
-            agents.push(look(tx, &workspace, agent, (now, fresh_since))?);
+            agents.push(look(tx, &caller, agent, (now, fresh_since))?);
         }
         let version = version(&agents)?;
         Ok(ListAgentsOutput { agents, truncated, version })
@@ -191,10 +191,11 @@ fn version(agents: &[AgentView]) -> Result<String> {
 
 fn look(
     tx: &mut Tx<'_>,
-    workspace: &str,
+    caller: &Caller,
     agent: String,
     (now, fresh_since): (Timestamp, Timestamp),
 ) -> Result<AgentView> {
+    let workspace = caller.workspace_id.as_str();
     let best = tx.sessions_of(workspace, &agent, 1)?.pop();
     let best = match best {
         Some(row) => Some(view::session(tx, row, (now, fresh_since))?),
@@ -203,6 +204,7 @@ fn look(
     let profile = tx.profile(workspace, &agent)?;
     let filter = WakeFilter {
         workspace: workspace.to_owned(),
+        member: sight(caller),
         agent: agent.clone(),
         limit: 1,
         ..WakeFilter::default()
@@ -230,6 +232,11 @@ fn look(
         unread,
         last_wake,
     })
+}
+
+/// Whose threads a wake must be about; empty for all.
+fn sight(caller: &Caller) -> String {
+    if caller.role.has_authority() { String::new() } else { caller.agent_id.clone() }
 }
 
 impl LastWake {

@@ -27,6 +27,7 @@ crate::on_both! {
     a_cancelled_wake_stops_its_host
     a_wake_ends_with_its_thread_and_with_the_part_its_agent_takes
     wakes_are_listed_by_what_is_asked_and_who_asks
+    agents_are_shown_with_no_wake_of_a_thread_that_is_not_the_readers
     a_host_takes_only_what_is_for_it
     a_report_is_refused_when_a_field_is_wrong
 }
@@ -596,6 +597,20 @@ async fn wakes_are_listed_by_what_is_asked_and_who_asks(on: On) {
     assert_eq!((rest["wakes"].as_array().unwrap().len(), &rest["next_cursor"]), (1, &Value::Null));
     let foreigner = testkit::caller_in("wk_other", "human", protocol::Role::Operator);
     assert_eq!(hub.ok(&foreigner, "list_wakes", json!({})).await["wakes"], json!([]));
+    hub.stop().await;
+}
+
+async fn agents_are_shown_with_no_wake_of_a_thread_that_is_not_the_readers(on: On) {
+    let (hub, thread, _) = sleeping(on).await;
+    trigger(&hub, &thread, "reviewer").await;
+    for (by, is_shown) in
+        [(worker("outsider"), false), (worker("author"), true), (operator(), true)]
+    {
+        let listed = hub.ok(&by, "list_agents", json!({})).await;
+        let agents = listed["agents"].as_array().unwrap();
+        let reviewer = agents.iter().find(|agent| agent["agent_id"] == "reviewer").unwrap();
+        assert_eq!(reviewer.get("last_wake").is_some(), is_shown, "{}: {reviewer}", by.agent_id);
+    }
     hub.stop().await;
 }
 

@@ -17,6 +17,7 @@ crate::on_both! {
     a_reporter_who_once_pushed_a_fix_accepts_a_rejection_and_the_thread_may_end
     an_escalation_is_no_reason_for_a_later_block
     a_finding_is_late_while_the_thread_is_resolved_by_whatever_means
+    findings_are_known_by_the_numbers_that_their_reporter_gives_them
 }
 
 async fn a_summary_tells_findings_and_where_the_thread_stands(on: On) {
@@ -261,6 +262,43 @@ async fn a_finding_is_late_while_the_thread_is_resolved_by_whatever_means(on: On
         assert_eq!(items[0]["note"], late, "by event: {by_event}");
         assert_eq!(items[1].get("note"), None, "by event: {by_event}");
     }
+    hub.stop().await;
+}
+
+/// Posts an event with these facts; answers its id.
+async fn tell(hub: &TestHub, by: &str, thread: &str, name: &str, facts: Value) -> Value {
+    let mut input = event_input(thread, name);
+    input["in_reply_to"] = facts["reply_to"].clone();
+    for (key, fact) in facts.as_object().unwrap() {
+        input["metadata"][key] = fact.clone();
+    }
+    hub.ok(&worker(by), "post_message", input).await["message_id"].clone()
+}
+
+async fn sentence(hub: &TestHub, thread: &str) -> String {
+    let here = json!({ "thread_id": thread });
+    let summary = hub.ok(&worker("author"), "summarize_thread", here).await;
+    summary["summary"].as_str().unwrap().to_owned()
+}
+
+async fn findings_are_known_by_the_numbers_that_their_reporter_gives_them(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    // From here on a finding's own number and its message's differ.
+    post(&hub, &worker("author"), &thread, "Please review.").await;
+    let numbers = [1, 2, 3].map(|number| json!({ "finding_id": number }));
+    for (by, name) in [
+        ("reviewer", "finding_reported"),
+        ("author", "fix_pushed"),
+        ("reviewer", "finding_verified"),
+    ] {
+        for number in &numbers {
+            tell(&hub, by, &thread, name, number.clone()).await;
+        }
+    }
+    let told = "3 minor findings reported; all resolved without a commit.";
+    assert_eq!(sentence(&hub, &thread).await, told);
+    event(&hub, &worker("author"), &thread, "thread_resolved").await;
     hub.stop().await;
 }
 

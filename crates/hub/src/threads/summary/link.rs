@@ -1,6 +1,7 @@
 //! Which findings an event is about. The first rule that applies decides:
-//! 1. it names them: `finding_id`, `finding_ids` or `fixes` hold message ids, numbers (`seq`), or
-//!    the label a finding was reported with; a name nobody knows is never replaced by a guess;
+//! 1. it names them: `finding_id`, `finding_ids` or `fixes` hold message ids, the label a finding
+//!    was reported with, or numbers (`seq`); what may be both is a label, because who numbers
+//!    findings goes on by those numbers; a name nobody knows is never replaced by a guess;
 //! 2. it answers, directly or through replies, something that leads to findings;
 //! 3. it says the place (task, file, line) of exactly one finding that it can be about;
 //! 4. there is only one finding that it can be about: for a fix the only open one, else the only
@@ -99,23 +100,24 @@ impl Fold {
         link
     }
 
-    /// The findings a word names, as a label or a number; none if it could mean two.
+    /// The findings a word names: as a label, which must be one finding's alone, else as a number.
     fn named(&self, word: &str) -> Vec<i64> {
-        let seq = word.strip_prefix('#').unwrap_or(word).parse::<i64>().ok();
-        let mut named: Vec<i64> = self
-            .findings
-            .iter()
-            .filter(|finding| finding.label == word || Some(finding.seq) == seq)
-            .map(|finding| finding.seq)
-            .collect();
-        if named.is_empty() {
-            let step = seq.and_then(|seq| self.trail.by_seq(seq));
-            return step.map(|step| step.findings.clone()).unwrap_or_default();
+        let mut labelled = self.findings.iter().filter(|finding| finding.label == word);
+        match (labelled.next(), labelled.next()) {
+            (Some(only), None) => vec![only.seq],
+            (Some(_), Some(_)) => Vec::new(),
+            (None, _) => self.numbered(word.strip_prefix('#').unwrap_or(word)),
         }
-        if named.len() > 1 {
-            named.clear();
+    }
+
+    /// The findings that the message of this number is or leads to.
+    fn numbered(&self, number: &str) -> Vec<i64> {
+        let Ok(seq) = number.parse() else { return Vec::new() };
+        match (self.finding(seq), self.trail.by_seq(seq)) {
+            (Some(finding), _) => vec![finding.seq],
+            (None, Some(step)) => step.findings.clone(),
+            (None, None) => Vec::new(),
         }
-        named
     }
 
     fn choose_at(&self, event: Event, place: &Place) -> Choice {

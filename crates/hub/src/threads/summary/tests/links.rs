@@ -153,6 +153,18 @@ fn a_label_that_two_findings_bear_names_neither() {
 }
 
 #[test]
+fn a_label_goes_before_a_number() {
+    let mut story = Story::default();
+    for label in [9, 1] {
+        story.report(json!({ "severity": "high", "finding_id": label }));
+    }
+    story.fix(json!({ "finding_id": 1 }));
+    assert_eq!(states(&story), [ItemState::Open, ItemState::Fixed]);
+    story.fix(json!({ "finding_id": "#1" }));
+    assert_eq!(states(&story), [ItemState::Fixed, ItemState::Fixed], "where nobody bears it");
+}
+
+#[test]
 fn a_fix_in_a_thread_without_findings_is_no_open_item() {
     let mut story = Story::default();
     story.fix(json!({ "commit": "abc1234" }));

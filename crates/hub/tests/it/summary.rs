@@ -1,5 +1,6 @@
 //! Summaries cost what is new, however long the thread is.
 
+use protocol::limits::summary::FINDINGS_MAX;
 use protocol::{MessageKind, ThreadId, ThreadStatus, Timestamp, Trust};
 use serde_json::{Value, json};
 use store::{FoldRow, NewMessage, StoreError};
@@ -18,6 +19,7 @@ crate::on_both! {
     an_escalation_is_no_reason_for_a_later_block
     a_finding_is_late_while_the_thread_is_resolved_by_whatever_means
     findings_are_known_by_the_numbers_that_their_reporter_gives_them
+    a_rejected_fix_of_a_finding_that_is_a_mere_count_keeps_the_thread_from_ending
 }
 
 async fn a_summary_tells_findings_and_where_the_thread_stands(on: On) {
@@ -299,6 +301,28 @@ async fn findings_are_known_by_the_numbers_that_their_reporter_gives_them(on: On
     let told = "3 minor findings reported; all resolved without a commit.";
     assert_eq!(sentence(&hub, &thread).await, told);
     event(&hub, &worker("author"), &thread, "thread_resolved").await;
+    hub.stop().await;
+}
+
+async fn a_rejected_fix_of_a_finding_that_is_a_mere_count_keeps_the_thread_from_ending(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let first = tell(&hub, "reviewer", &thread, "finding_reported", json!({})).await;
+    let fix = tell(&hub, "author", &thread, "fix_pushed", json!({ "finding_id": first })).await;
+    tell(&hub, "reviewer", &thread, "finding_verified", json!({ "reply_to": fix })).await;
+    let mut others = Vec::new();
+    for _ in 0..FINDINGS_MAX {
+        others.push(tell(&hub, "reviewer", &thread, "finding_reported", json!({})).await);
+    }
+    let others = json!({ "finding_ids": others });
+    tell(&hub, "reviewer", &thread, "finding_verified", others).await;
+    let told = "201 minor findings reported; all resolved without a commit.";
+    assert_eq!(sentence(&hub, &thread).await, told);
+
+    tell(&hub, "reviewer", &thread, "finding_rejected", json!({ "reply_to": fix })).await;
+    let resolve = event_input(&thread, "thread_resolved");
+    let code = hub.code(&worker("author"), "post_message", resolve).await;
+    assert_eq!(code, "INSUFFICIENT_AUTHORITY");
     hub.stop().await;
 }
 

@@ -43,8 +43,11 @@ impl Fold {
     /// Finds what the event is about.
     pub(super) fn link(&self, event: Event, entry: &Entry<'_>, facts: &Facts) -> Link {
         let mut link = self.link_by_rule(event, entry, facts);
-        // A finding that is a mere count by now only matters while such a count is unresolved.
-        if self.forgotten.unresolved().total() > 0 {
+        // A finding that is a mere count by now only matters while such a count is unresolved, and to
+        // who rejects its fix: that would open even a resolved one again.
+        let may_open = event == Event::Rejected
+            && link.answered.as_ref().is_none_or(|step| step.answers == Answers::Fix);
+        if may_open || self.forgotten.unresolved().total() > 0 {
             link.names_unknown |= link.findings.iter().any(|seq| self.finding(*seq).is_none());
         }
         link

@@ -83,6 +83,26 @@ fn an_answer_to_a_forgotten_open_finding_is_listed_and_to_a_resolved_one_is_moot
 }
 
 #[test]
+fn a_rejection_that_would_open_a_forgotten_finding_is_listed() {
+    for (event, name_the_fix, listed) in [
+        ("finding_rejected", "reply_to", 1),
+        ("finding_rejected", "finding_id", 1),
+        ("finding_verified", "reply_to", 0),
+    ] {
+        let mut story = Story::default();
+        story.report_high();
+        let fix = story.fix(json!({}));
+        story.verify(json!({}));
+        let others: Vec<i64> = (0..limits::FINDINGS_MAX).map(|_| story.report_high()).collect();
+        story.verify(json!({ "finding_ids": others }));
+        assert!(!story.is_disputed());
+        story.event("third_agent", event, json!({ name_the_fix: fix }));
+        assert_eq!(story.items().len(), listed, "{event} with {name_the_fix}");
+        assert_eq!(story.is_disputed(), listed == 1);
+    }
+}
+
+#[test]
 fn the_fullest_state_stays_below_its_limit() {
     let mut story = Story::default();
     let quotes = "\"\\".repeat(2_000);

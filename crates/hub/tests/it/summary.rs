@@ -21,6 +21,7 @@ crate::on_both! {
     findings_are_known_by_the_numbers_that_their_reporter_gives_them
     a_rejected_fix_of_a_finding_that_is_a_mere_count_keeps_the_thread_from_ending
     a_reporter_withdraws_a_finding_by_rejecting_it
+    a_commit_named_short_and_whole_is_one
 }
 
 async fn a_summary_tells_findings_and_where_the_thread_stands(on: On) {
@@ -335,6 +336,21 @@ async fn a_reporter_withdraws_a_finding_by_rejecting_it(on: On) {
     let told = "1 minor finding reported; resolved without a commit.";
     assert_eq!(sentence(&hub, &thread).await, told);
     event(&hub, &worker("author"), &thread, "thread_resolved").await;
+    hub.stop().await;
+}
+
+async fn a_commit_named_short_and_whole_is_one(on: On) {
+    let hub = TestHub::with(on, generous());
+    let thread = open(&hub).await;
+    let whole = format!("abc1234{}", "5".repeat(33));
+    for commit in [&whole, "abc1234"] {
+        let found = tell(&hub, "reviewer", &thread, "finding_reported", json!({})).await;
+        let fix = json!({ "finding_id": found, "commit": commit });
+        tell(&hub, "author", &thread, "fix_pushed", fix).await;
+        tell(&hub, "reviewer", &thread, "finding_verified", json!({ "finding_id": found })).await;
+    }
+    let told = "2 minor findings reported; both resolved after commit abc1234.";
+    assert_eq!(sentence(&hub, &thread).await, told);
     hub.stop().await;
 }
 

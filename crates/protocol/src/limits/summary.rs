@@ -45,6 +45,8 @@ pub const TAG_BYTES_MAX: usize = 40;
 pub const NAME_BYTES_MAX: usize = 128;
 /// A commit; a longer hash keeps its beginning.
 pub const COMMIT_BYTES_MAX: usize = 24;
+/// The fewest digits that name a commit by its hash.
+pub const COMMIT_HASH_BYTES_MIN: usize = 7;
 /// A commit's hash, as far as it is kept.
 pub const COMMIT_HASH_BYTES_MAX: usize = 12;
 

@@ -1,11 +1,14 @@
 //! Commits as they are kept: the first of a finding by name, those beyond by a digest. A mere count
 //! would grow each time a commit is named again.
+//!
+//! A hash may be named short and another time whole: a name that begins another is the same commit,
+//! and the shorter one is kept. Digests cannot be compared so; that of a hash is of its first digits.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::digest;
+use super::{digest, text};
 use protocol::limits::summary as limits;
 
 /// The commits that one fix names, each once.
@@ -27,7 +30,8 @@ impl FromIterator<String> for Pushed {
     fn from_iter<I: IntoIterator<Item = String>>(named: I) -> Self {
         let mut pushed = Self::default();
         for name in named {
-            if pushed.names.contains(&name) {
+            if let Some(known) = pushed.names.iter_mut().find(|known| is_same(known, &name)) {
+                keep_shorter(known, &name);
                 continue;
             }
             if pushed.names.len() >= limits::EVENT_COMMITS_MAX {
@@ -59,16 +63,43 @@ impl Commits {
     /// Adds those of a fix.
     pub(super) fn add(&mut self, seq: i64, pushed: &Pushed) {
         for name in &pushed.names {
-            if self.named.iter().any(|(_, known)| known == name) {
+            if let Some((_, known)) = self.named.iter_mut().find(|(_, known)| is_same(known, name))
+            {
+                keep_shorter(known, name);
                 continue;
             }
             if self.named.len() < limits::FINDING_COMMITS_MAX {
                 self.named.push((seq, name.clone()));
             } else {
-                self.further.add(digest::of(name), limits::FINDING_COMMIT_DIGESTS_MAX);
+                self.further.add(digest_of(name), limits::FINDING_COMMIT_DIGESTS_MAX);
             }
         }
         self.further.has_more |= pushed.has_more;
+    }
+}
+
+/// Whether these name one commit.
+fn is_same(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    short == long || (is_hash(short) && is_hash(long) && long.starts_with(short))
+}
+
+/// What a commit that is not kept by name is known by.
+pub(super) fn digest_of(name: &str) -> u64 {
+    let start = text::head(name, limits::COMMIT_HASH_BYTES_MIN);
+    // Revisions that are numbers begin alike when they are neighbours.
+    let is_number = start.bytes().all(|b| b.is_ascii_digit());
+    digest::of(if is_hash(name) && !is_number { start } else { name })
+}
+
+/// Whether a name is a hash, or the beginning of one.
+pub(super) fn is_hash(name: &str) -> bool {
+    name.len() >= limits::COMMIT_HASH_BYTES_MIN && name.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+fn keep_shorter(known: &mut String, name: &str) {
+    if name.len() < known.len() {
+        name.clone_into(known);
     }
 }
 
@@ -85,7 +116,7 @@ pub(super) struct CommitDigests {
 impl CommitDigests {
     /// Adds those of a finding that is no longer kept.
     pub(super) fn add_all(&mut self, commits: &Commits) {
-        let named = commits.named.iter().map(|(_, name)| digest::of(name));
+        let named = commits.named.iter().map(|(_, name)| digest_of(name));
         for digest in named.chain(commits.further.known.iter().copied()) {
             self.add(digest, limits::FORGOTTEN_COMMITS_MAX);
         }

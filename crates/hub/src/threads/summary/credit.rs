@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::commits::CommitDigests;
-use super::digest;
+use super::commits::{CommitDigests, digest_of, is_hash};
 use super::finding::{Finding, State};
 use super::fold::Fold;
+use protocol::limits::summary as limits;
 
 /// The commits of all resolved findings together.
 #[derive(Debug, Default)]
@@ -47,7 +47,19 @@ fn first_named<'a>(findings: impl Iterator<Item = &'a Finding>) -> BTreeMap<&'a 
             *at = (*at).min((*seq, place));
         }
     }
-    first_named
+    shortened(&first_named)
+}
+
+/// The same with each commit once, by the shortest of its names.
+fn shortened<'a>(named: &BTreeMap<&'a str, (i64, usize)>) -> BTreeMap<&'a str, (i64, usize)> {
+    let mut shortened: BTreeMap<&str, (i64, usize)> = BTreeMap::new();
+    for (name, at) in named {
+        let starts = (limits::COMMIT_HASH_BYTES_MIN..name.len()).filter_map(|len| name.get(..len));
+        let known = starts.filter(|_| is_hash(name)).find(|start| named.contains_key(start));
+        let first = shortened.entry(known.unwrap_or(name)).or_insert(*at);
+        *first = (*first).min(*at);
+    }
+    shortened
 }
 
 /// How many commits are known by a digest and by no name.
@@ -59,7 +71,7 @@ fn count_beyond<'a>(
         further.flat_map(|digests| digests.known.iter().copied()).collect();
     if !digests.is_empty() {
         for name in named.keys() {
-            digests.remove(&digest::of(name));
+            digests.remove(&digest_of(name));
         }
     }
     digests.len()

@@ -64,7 +64,7 @@ impl Default for Fold {
 
 impl Fold {
     /// The version of the rules; it grows whenever the same messages would lead to another state.
-    pub const RULES: u32 = 8;
+    pub const RULES: u32 = 9;
 
     /// Reads a stored state. One that other rules made, or that cannot be read, is an empty one:
     /// its [`through_seq`](Self::through_seq) is 0, so the thread is taken in from the beginning.

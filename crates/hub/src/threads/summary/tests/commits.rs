@@ -121,6 +121,47 @@ fn a_commit_named_often_in_one_event_is_one() {
 }
 
 #[test]
+fn a_hash_is_the_same_however_many_of_its_digits_are_named() {
+    let whole = |short: &str| format!("{short}{}", "f".repeat(33));
+    for (first, second, told) in [
+        ("abc1234".to_owned(), whole("abc1234"), "commit abc1234"),
+        (whole("abc1234"), "abc123400".to_owned(), "commits abc1234fffff and abc123400"),
+        (whole("1234567"), "1234567f".to_owned(), "commit 1234567f"),
+        ("12345678".to_owned(), "12345679".to_owned(), "commits 12345678 and 12345679"),
+        ("abc12".to_owned(), "abc123".to_owned(), "commits abc12 and abc123"),
+        ("release".to_owned(), "release-2".to_owned(), "commits release and release-2"),
+    ] {
+        let events = [
+            vec![json!({ "commits": [first, second] })],
+            vec![json!({ "commit": first }), json!({ "commit": second })],
+        ];
+        for fixes in events {
+            let mut story = Story::default();
+            story.report_high();
+            for fix in fixes {
+                story.fix(fix);
+            }
+            story.verify(json!({}));
+            let told = format!("1 blocking finding reported; resolved after {told}.");
+            assert_eq!(story.sentence(), told);
+        }
+    }
+}
+
+#[test]
+fn a_hash_beyond_those_kept_by_name_is_one_too() {
+    let mut story = Story::default();
+    let finding = story.report_high();
+    let short = commits(0..20);
+    let whole = short.iter().map(|name| format!("{name}{}", "f".repeat(33))).collect();
+    for names in [short, whole] {
+        story.fix(json!({ "finding_id": finding, "commits": names }));
+    }
+    story.verify(json!({ "finding_id": finding }));
+    assert_eq!(story.sentence(), all_resolved("1 blocking finding reported;", "15"));
+}
+
+#[test]
 fn more_commits_than_are_kept_of_forgotten_findings_are_at_least_so_many() {
     let kept = limits::FORGOTTEN_COMMITS_MAX + limits::FINDINGS_MAX;
     for (count, more) in [(kept, "1219"), (kept + 1, "at least 1219")] {

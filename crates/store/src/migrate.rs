@@ -31,6 +31,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0019_numbers.sql"),
     include_str!("../migrations/0020_purged_proposals.sql"),
     include_str!("../migrations/0021_purging.sql"),
+    include_str!("../migrations/0022_expiry_place.sql"),
 ];
 
 /// The schema this program writes.

@@ -23,33 +23,34 @@ impl Tx<'_> {
             |row| row.int(0),
         )?;
         let Some(thread) = first else { return Ok(0) };
-        let last = self.query(
+        let seqs = self.query(
             "SELECT seq FROM message WHERE thread = ?1 ORDER BY seq LIMIT ?2",
             &[thread.into(), limit_param(limit)],
             |row| row.int(0),
         )?;
-        let upto = last.last().copied().unwrap_or(0);
+        let (Some(from), Some(upto)) = (seqs.first(), seqs.last()) else { return Ok(0) };
+        // From both sides: below stand the changes that earlier portions have left.
+        let portion = [thread.into(), (*from).into(), (*upto).into()];
         // A purge that is cut off here leaves holes: nothing of this chat is claimed to be whole.
         self.execute("DELETE FROM chat_held WHERE thread = ?1", &[thread.into()])?;
         self.execute(
             "UPDATE message_change SET body = NULL, metadata = NULL, by_alias = NULL
-             WHERE thread = ?1 AND seq <= ?2",
-            &[thread.into(), upto.into()],
+             WHERE thread = ?1 AND seq BETWEEN ?2 AND ?3",
+            &portion,
         )?;
         self.execute(
             "INSERT INTO message_change (thread, seq, message, kind, at_ms)
-             SELECT thread, seq, id, 1, CAST(?3 AS BIGINT) FROM message WHERE thread = ?1 AND seq <= ?2",
-            &[thread.into(), upto.into(), at.as_ms().into()],
+             SELECT thread, seq, id, 1, CAST(?4 AS BIGINT) FROM message
+             WHERE thread = ?1 AND seq BETWEEN ?2 AND ?3",
+            &[thread.into(), (*from).into(), (*upto).into(), at.as_ms().into()],
         )?;
         self.execute(
-            "DELETE FROM message_expiry WHERE thread = ?1 AND seq <= ?2",
-            &[thread.into(), upto.into()],
+            "DELETE FROM message_expiry WHERE thread = ?1 AND seq BETWEEN ?2 AND ?3",
+            &portion,
         )?;
-        let kept = self.keep_newest_number(thread, upto, at)?;
-        let deleted = self.execute(
-            "DELETE FROM message WHERE thread = ?1 AND seq <= ?2",
-            &[thread.into(), upto.into()],
-        )?;
+        let kept = self.keep_newest_number(thread, *upto, at)?;
+        let deleted = self
+            .execute("DELETE FROM message WHERE thread = ?1 AND seq BETWEEN ?2 AND ?3", &portion)?;
         Ok(kept + deleted)
     }
 

@@ -14,6 +14,7 @@ mod numbers;
 mod outbox;
 mod place;
 mod proposals;
+mod purging;
 mod racing;
 mod retention;
 mod sessions;

@@ -5,7 +5,7 @@ use std::cell::RefMut;
 use crate::at_hand::AtHand;
 use crate::driver::postgres::PgConnection;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::known_threads::KnownThreads;
 use crate::message_keys::MessageKeys;
 use crate::remembered::Remembered;
@@ -17,6 +17,7 @@ pub struct Tx<'c> {
     at_hand: AtHand<'c>,
     wrote: bool,
     retry: bool,
+    met_full_disk: bool,
     touched: Vec<i64>,
     remembered: Option<&'c Remembered>,
 }
@@ -33,6 +34,7 @@ impl<'c> Tx<'c> {
             at_hand: AtHand::default(),
             wrote: false,
             retry: false,
+            met_full_disk: false,
             touched: Vec::new(),
             remembered: None,
         }
@@ -95,9 +97,15 @@ impl<'c> Tx<'c> {
         self.retry
     }
 
+    /// Whether a statement found no room on the disk, whatever became of that.
+    pub(crate) fn met_full_disk(&self) -> bool {
+        self.met_full_disk
+    }
+
     fn noted<T>(&mut self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
             self.retry |= error.is_retryable();
+            self.met_full_disk |= matches!(error, StoreError::Full);
         }
         result
     }

@@ -154,7 +154,7 @@ impl State {
                 Tx::new(tx::Connection::Sqlite(&self.connection)).with_remembered(&self.remembered);
             for job in batch.iter_mut().skip(done) {
                 let ok = job.run(&mut tx);
-                self.check_open()?;
+                self.check_open(&tx)?;
                 if tx.take_wrote() && !ok {
                     drop(tx);
                     return self.commit_apart(batch);
@@ -231,7 +231,7 @@ impl State {
                 Tx::new(tx::Connection::Sqlite(&self.connection)).with_remembered(&self.remembered);
             let ok = job.run(&mut tx);
             self.touched.extend_from_slice(tx.touched());
-            self.check_open()?;
+            self.check_open(&tx)?;
             if !ok {
                 self.remembered.rolled_back_to(mark);
                 self.statement("ROLLBACK TO job")?;
@@ -241,10 +241,14 @@ impl State {
         self.statement("COMMIT")
     }
 
-    /// SQLite ends a transaction by itself when a statement meets a failing disk; whatever ran after
-    /// that would be kept piece by piece, so nothing may.
-    fn check_open(&self) -> Result<()> {
-        if self.connection.is_autocommit() { Err(StoreError::Broken) } else { Ok(()) }
+    /// SQLite ends a transaction by itself when a statement meets a full or failing disk; whatever ran
+    /// after that would be kept piece by piece, so nothing may.
+    fn check_open(&self, tx: &Tx<'_>) -> Result<()> {
+        match (self.connection.is_autocommit(), tx.met_full_disk()) {
+            (false, _) => Ok(()),
+            (true, true) => Err(StoreError::Full),
+            (true, false) => Err(StoreError::Broken),
+        }
     }
 
     fn statement(&self, sql: &'static str) -> Result<()> {
@@ -350,5 +354,37 @@ mod tests {
         next.unwrap();
         let closing = store.clone();
         tokio::task::spawn_blocking(move || closing.close()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_disk_that_fills_up_within_a_statement_is_full_for_the_whole_batch() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings::Sqlite { folder: folder.path().to_owned(), readers: 1 };
+        let store = Store::open(&settings).unwrap();
+        let (go, gate) = std::sync::mpsc::channel::<()>();
+        let gate = std::sync::Mutex::new(gate);
+        let first = store.write(move |_| {
+            gate.lock().unwrap().recv().ok();
+            Ok::<_, StoreError>(())
+        });
+        let before = store.write(|tx| tx.set_fact("before", "of the same batch"));
+        // The file may not grow any more: SQLite takes that for a full disk.
+        let filling = store.write(|tx| {
+            tx.each("PRAGMA max_page_count = 1", &[], |_| Ok(true))?;
+            tx.set_fact("large", &"x".repeat(1_000_000))
+        });
+        let beside = store.write(|tx| tx.set_fact("beside", "of the same batch"));
+        let (_, before, filling, beside, ()) =
+            tokio::join!(first, before, filling, beside, async move { drop(go) });
+        for answer in [before, filling, beside] {
+            let answer: Result<()> = answer;
+            assert!(matches!(answer, Err(StoreError::Full)), "{answer:?}");
+        }
+        let room: Result<()> =
+            store.write(|tx| tx.each("PRAGMA max_page_count = 1000000", &[], |_| Ok(true))).await;
+        room.unwrap();
+        let next: Result<()> = store.write(|tx| tx.set_fact("next", "works")).await;
+        next.unwrap();
+        tokio::task::spawn_blocking(move || store.close()).await.unwrap();
     }
 }

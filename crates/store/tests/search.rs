@@ -91,6 +91,21 @@ async fn all_words_must_occur_and_the_newest_comes_first() {
 }
 
 #[tokio::test]
+async fn a_page_that_holds_the_oldest_hit_is_the_last() {
+    let (_folder, index) = with_texts(&["a gull", "a gull", "a tern", "a gull"]).await;
+    for (before, limit, hits, next) in [
+        (None, 4, vec![4, 2, 1], None),
+        (None, 3, vec![4, 2, 1], None),
+        (None, 2, vec![4, 2], Some(2)),
+        (Some(2), 2, vec![1], None),
+        (Some(2), 1, vec![1], None),
+    ] {
+        let found = page(&index, SearchQuery { before, limit, ..query("gull") }).await;
+        assert_eq!((rows(&found), found.next), (hits, next), "{limit} before {before:?}");
+    }
+}
+
+#[tokio::test]
 async fn phrases_beginnings_and_exclusions_are_understood() {
     let (_folder, index) =
         with_texts(&["roll back the release", "back to roll call", "rollback of release-two"])

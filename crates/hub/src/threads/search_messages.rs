@@ -43,7 +43,7 @@ pub struct SearchMessages {
 pub struct SearchMessagesOutput {
     /// What was found, the newest first.
     hits: Vec<Hit>,
-    /// Pass this as `cursor` for what is older, if there is any; absent when there is certainly nothing.
+    /// Pass this as `cursor` for what is older; only after a long search may that be nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     /// Whether the search stopped before it had looked everywhere; `next_cursor` goes on from there.

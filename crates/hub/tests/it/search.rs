@@ -157,7 +157,7 @@ async fn a_search_that_took_too_long_says_so_and_goes_on() {
 
 async fn pages_follow_each_other_without_gap_or_double(on: On) {
     let hub = TestHub::with(on, generous());
-    let texts: Vec<String> = (1..=25).map(|n| format!("gull number{n}")).collect();
+    let texts: Vec<String> = (1..=30).map(|n| format!("gull number{n}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     thread_with(&hub, "alice", &texts).await;
     let alice = caller("alice", Role::Worker);
@@ -166,6 +166,7 @@ async fn pages_follow_each_other_without_gap_or_double(on: On) {
     loop {
         let page = json!({ "query": "gull", "limit": 10, "cursor": cursor });
         let page = hub.ok(&alice, "search_messages", page).await;
+        assert_eq!(bodies(&page).len(), 10, "no cursor leads to nothing");
         found.extend(bodies(&page));
         cursor = page["next_cursor"].clone();
         if cursor.is_null() {

@@ -34,7 +34,7 @@ const TIME_CHECK_HITS: usize = 256;
 enum End {
     /// The volume has no older hit.
     Volume,
-    /// The page is full.
+    /// The page is full, and the next one begins.
     Page,
     /// As many hits as were to be looked at.
     Hits,
@@ -50,7 +50,8 @@ struct Search<'a> {
     sight: Sight,
     /// The work of this thread before the search began.
     work_before: Duration,
-    limit: usize,
+    /// How many to find: one more than the page holds, which says whether there is a next one.
+    wanted: usize,
     /// How many hits the last walk met.
     hits: usize,
     /// Walking has met many hits and did not fill the page.
@@ -85,18 +86,24 @@ pub(super) fn search(
         sender,
         sight,
         work_before: work::of_this_thread(),
-        limit,
+        wanted: limit + 1,
         hits: 0,
         is_sparse: false,
         before: query.before.unwrap_or(i64::MAX).max(0),
-        found: Vec::with_capacity(limit),
+        found: Vec::with_capacity(limit + 1),
     };
     let end = search.run()?;
-    Ok(SearchPage {
-        hits: hits(tx, &search.found)?,
-        next: (end != End::Volume).then_some(search.before),
-        truncated: end == End::Time,
-    })
+    let mut found = search.found;
+    let next = match end {
+        End::Volume => None,
+        End::Page => {
+            found.truncate(limit);
+            found.last().copied()
+        }
+        End::Hits | End::Time => Some(search.before),
+    };
+    let truncated = end == End::Time && found.len() < limit;
+    Ok(SearchPage { hits: hits(tx, &found)?, next, truncated })
 }
 
 impl Search<'_> {
@@ -190,7 +197,7 @@ impl Search<'_> {
             // nothing, and threads may be named that stand elsewhere.
             if self.sight.includes(row.get(1)?) && row.get::<_, i64>(2)? == self.workspace {
                 self.found.push(self.before);
-                if self.found.len() == self.limit {
+                if self.found.len() == self.wanted {
                     return Ok(End::Page);
                 }
             }

@@ -73,7 +73,7 @@ pub struct SearchHit {
 pub struct SearchPage {
     /// The hits.
     pub hits: Vec<SearchHit>,
-    /// Where the next page begins; `None` when everything has been looked at.
+    /// Where the next page begins; `None` when there is no older hit.
     pub next: Option<i64>,
     /// The search stopped before the page was full because it had worked long enough; older hits may
     /// exist, and asking from `next` looks further.

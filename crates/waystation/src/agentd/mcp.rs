@@ -4,10 +4,13 @@
 //! under way, or a token or a session has ended, the local connection ends too: the bridge at its other
 //! end connects again with a fresh token, plays the handshake again and repeats what may be repeated.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use connector_api::toolkit::{ApiRequest, ApiStream, HttpError};
 use edge::local::{Greeting, Marks};
 use parking_lot::Mutex;
@@ -134,7 +137,7 @@ impl Conversation {
         loop {
             line.clear();
             match read.read_until(b'\n', &mut line).await {
-                Ok(1..) if line.len() <= limits::BODY_BYTES_MAX => {}
+                Ok(1..) if is_short(&line) => {}
                 Ok(0) => break,
                 _ => return self.over.cancel(),
             }
@@ -179,7 +182,9 @@ impl Conversation {
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSE_MAX);
         };
-        if matches!(answer.status(), 401 | 404) {
+        let names_session = version_of(message).is_none() && self.agreed.lock().0.is_some();
+        // Without a session, 404 is a method that the hub does not have.
+        if answer.status() == 401 || answer.status() == 404 && names_session {
             return Err(Over);
         }
         if message.get("method").and_then(Value::as_str) == Some("initialize") {
@@ -264,14 +269,12 @@ impl Conversation {
 
     fn post(&self, message: &Value) -> Result<ApiRequest, HttpError> {
         let mut request = ApiRequest::post(&self.remote.hub, "mcp")?.header("accept", BOTH);
-        // Clients of the newer era say in each message what those of the older agreed on before.
-        let own = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion");
-        if let Some(version) = own.and_then(Value::as_str) {
+        if let Some(version) = version_of(message) {
             let text = |pointer: &str| message.pointer(pointer).and_then(Value::as_str);
-            request = request.header("mcp-protocol-version", version);
-            request = request.header("mcp-method", text("/method").unwrap_or_default());
+            request = request.header("mcp-protocol-version", in_header(version));
+            request = request.header("mcp-method", in_header(text("/method").unwrap_or_default()));
             if let Some(name) = text("/params/name").or_else(|| text("/params/uri")) {
-                request = request.header("mcp-name", name);
+                request = request.header("mcp-name", in_header(name));
             }
             return Ok(request.bearer(&self.bearer).json(message.clone()).timeout(SILENCE_MAX));
         }
@@ -288,5 +291,50 @@ impl Conversation {
             request = request.header("mcp-protocol-version", version);
         }
         request
+    }
+}
+
+/// Whether a line is one that the hub takes.
+fn is_short(line: &[u8]) -> bool {
+    line.strip_suffix(b"\n").unwrap_or(line).len() <= limits::BODY_BYTES_MAX
+}
+
+/// Clients of the newer era say in each message what those of the older agreed on before.
+fn version_of(message: &Value) -> Option<&str> {
+    message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion")?.as_str()
+}
+
+/// A value as the protocol has it in a header, where not every character may stand.
+fn in_header(value: &str) -> Cow<'_, str> {
+    let is_plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        && value.trim_matches(' ').len() == value.len()
+        && !value.starts_with("=?base64?");
+    if is_plain {
+        return value.into();
+    }
+    format!("=?base64?{}?=", BASE64_STANDARD.encode(value)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_not_stand_in_a_header_is_encoded() {
+        assert_eq!(in_header("threads://th_1"), "threads://th_1");
+        assert_eq!(in_header("é"), "=?base64?w6k=?=");
+        assert_eq!(in_header("a\n"), "=?base64?YQo=?=");
+        assert_eq!(in_header(" a"), "=?base64?IGE=?=");
+        assert_eq!(in_header("=?base64?YQo=?="), "=?base64?PT9iYXNlNjQ/WVFvPT89?=");
+    }
+
+    #[test]
+    fn a_line_is_as_long_as_the_message_on_it() {
+        let mut line = vec![b'x'; limits::BODY_BYTES_MAX];
+        assert!(is_short(&line));
+        line.push(b'\n');
+        assert!(is_short(&line));
+        line.push(b'\n');
+        assert!(!is_short(&line));
     }
 }

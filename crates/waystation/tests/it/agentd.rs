@@ -69,6 +69,13 @@ impl Machines {
         Agentd::start(&self.there, &["--hub", &up.url, "--token-file", token.to_str().unwrap()])
     }
 
+    /// An agent there, a client of the newer era.
+    fn modern(&self) -> stdio::Client {
+        let mut command = self.there.command(&["mcp"]);
+        command.env("WAYSTATION_TOKEN", self.hub.token("reader", "worker"));
+        stdio::Client::modern(command)
+    }
+
     /// The operator, and a thread in which an agent of the machine there takes part.
     fn reader(&self, up: &Up) -> (Client, String) {
         let operator = up.client(&self.hub.token("person", "operator"));
@@ -295,4 +302,41 @@ fn a_token_file_from_the_environment_is_found_by_the_next_agentd_too() {
     let saved = std::fs::read_to_string(there.data().join("agentd.json")).unwrap();
     let saved: serde_json::Value = serde_json::from_str(&saved).unwrap();
     assert_eq!(saved["token_file"], token.to_str().unwrap());
+}
+
+#[test]
+fn what_the_hub_refuses_ends_nothing_else() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let _agentd = machines.agentd(&up);
+    let mut agent = machines.modern();
+    let (thread, uri) = agent.open_modern();
+    agent.listen(&uri);
+    for method in ["ping", "logging/setLevel", "no\u{eb}\n/such"] {
+        let asked = agent.send_modern(method, json!({ "level": "debug" }));
+        let refused = agent.answer(asked);
+        assert!(refused["error"]["code"].is_i64(), "{method:?}: {refused}");
+        assert_eq!(refused["error"]["data"].get("code"), None, "{method:?}: {refused}");
+    }
+    for uri in ["threads://caf\u{e9}", "threads://\u{7}"] {
+        let asked = agent.send_modern("resources/read", json!({ "uri": uri }));
+        let refused = agent.answer(asked);
+        let error = &refused["error"];
+        assert!(error["code"].is_i64() && error["code"] != -32020, "{refused}");
+        assert_ne!(error["data"]["code"], "UNAVAILABLE", "{refused}");
+    }
+    let mut message = json!({ "jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": {
+        "name": "list_threads", "arguments": { "x": "" },
+        "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" },
+    } });
+    let rest = message.to_string().len();
+    message["params"]["arguments"]["x"] = "x".repeat(1024 * 1024 - rest).into();
+    agent.write_line(&message.to_string());
+    let refused = agent.news();
+    assert_eq!(refused["id"], "long", "{refused}");
+    assert!(refused["error"]["data"].get("code").is_none(), "{refused}");
+    let input = json!({ "thread_id": thread, "body": "still here" });
+    agent.tool_modern("post_message", &input);
+    let told = agent.news();
+    assert_eq!(told["params"]["uri"], json!(uri), "{told}");
 }

@@ -234,7 +234,11 @@ impl Conversation {
             let request = self.with_names(request.header("accept", "text/event-stream"));
             match self.remote.http.open_any_stream(request.timeout(SILENCE_MAX)).await {
                 Ok(stream) if matches!(stream.status(), 401 | 404) => return self.over.cancel(),
-                Ok(stream) if stream.status() != 200 => return,
+                // The hub has nothing to say by itself; anything else passes, such as a proxy without it.
+                Ok(stream) if stream.status() == 405 => return,
+                Ok(stream) if stream.status() != 200 => {
+                    tracing::debug!(status = stream.status(), "the hub cannot be heard");
+                }
                 Ok(stream) => {
                     if self.forward(&Value::Null, stream).await.is_err() {
                         tracing::debug!("the hub's own messages broke off");

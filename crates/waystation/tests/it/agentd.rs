@@ -2,10 +2,12 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
+use crate::middle::{self, Verdict};
 use crate::program::{Client, Home, Ran, Up};
 use crate::{http, stand_in, stdio, trace};
 
@@ -60,13 +62,18 @@ impl Machines {
 
     /// Starts agentd for this hub.
     fn agentd(&self, up: &Up) -> Agentd {
+        self.agentd_at(&up.url)
+    }
+
+    /// The same where something stands between it and its hub.
+    fn agentd_at(&self, url: &str) -> Agentd {
         let token = self.there.path().join("token");
         if !token.exists() {
             let agent = ["token", "issue", "--agent", "there"];
             let rights = ["--role", "service", "--scope", "agents:host"];
             std::fs::write(&token, self.hub.ok(&[agent, rights].concat())).unwrap();
         }
-        Agentd::start(&self.there, &["--hub", &up.url, "--token-file", token.to_str().unwrap()])
+        Agentd::start(&self.there, &["--hub", url, "--token-file", token.to_str().unwrap()])
     }
 
     /// An agent there, a client of the newer era.
@@ -339,4 +346,29 @@ fn what_the_hub_refuses_ends_nothing_else() {
     agent.tool_modern("post_message", &input);
     let told = agent.news();
     assert_eq!(told["params"]["uri"], json!(uri), "{told}");
+}
+
+#[test]
+fn what_the_hub_says_by_itself_is_heard_again_when_a_proxy_has_failed() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let has_failed = AtomicBool::new(false);
+    let url = middle::before(up.address(), move |piece| {
+        let is_hearing = piece.starts_with(b"GET /mcp");
+        if is_hearing && !has_failed.swap(true, Ordering::SeqCst) {
+            return Verdict::Say(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
+        }
+        Verdict::Pass
+    });
+    let _agentd = machines.agentd_at(&url);
+    let mut command = machines.there.command(&["mcp"]);
+    command.env("WAYSTATION_TOKEN", machines.hub.token("reader", "worker"));
+    let mut agent = stdio::Client::start(command);
+    let operator = up.client(&machines.hub.token("person", "operator"));
+    let thread = operator.open(&["reader"]);
+    let uri = format!("threads://{thread}");
+    agent.ask("resources/subscribe", &json!({ "uri": uri }));
+    post(&operator, &thread, "hello");
+    assert_eq!(agent.news()["params"]["uri"], json!(uri));
+    assert_eq!(agent.end(), 0);
 }

@@ -5,21 +5,24 @@
 //! end connects again with a fresh token, plays the handshake again and repeats what may be repeated.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use connector_api::toolkit::{ApiRequest, ApiStream, HttpError};
 use edge::local::{Greeting, Marks};
+use hub::{Catalogue, Effect};
 use parking_lot::Mutex;
-use protocol::limits;
+use protocol::limits::mcp::LAST_CALLS_TIMEOUT;
+use protocol::{ErrorCode, limits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::remote::Remote;
@@ -42,6 +45,8 @@ struct Conversation {
     /// What the hub calls this conversation, and the version both agreed on.
     agreed: Mutex<(Option<String>, Option<String>)>,
     to_client: mpsc::Sender<Vec<u8>>,
+    /// The client says nothing more.
+    input_ended: CancellationToken,
     /// Ends the conversation: the client must connect again.
     over: CancellationToken,
 }
@@ -73,6 +78,7 @@ pub(super) async fn carry(
         bearer,
         agreed: Mutex::default(),
         to_client,
+        input_ended: CancellationToken::new(),
         over: over.clone(),
     });
     let writing = async {
@@ -133,6 +139,7 @@ impl Conversation {
     async fn listen(self: &Arc<Self>, mut read: BufReader<OwnedReadHalf>) {
         let mut asking = JoinSet::new();
         let mut hearing = JoinSet::new();
+        let mut cancellable = HashMap::<String, AbortHandle>::new();
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -142,12 +149,23 @@ impl Conversation {
                 _ => return self.over.cancel(),
             }
             while asking.try_join_next().is_some() {}
+            cancellable.retain(|_, request| !request.is_finished());
             let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
             let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
             let is_request = message.get("id").is_some() && !method.is_empty();
             if is_request && method != "initialize" {
                 let conversation = Arc::clone(self);
-                asking.spawn(async move { conversation.pass_on(&message).await });
+                let cancelled = version_of(&message).map(|_| message["id"].to_string());
+                let request = asking.spawn(async move { conversation.pass_on(&message).await });
+                cancellable.extend(cancelled.map(|id| (id, request)));
+                continue;
+            }
+            // In the newer era nothing cancels a request but the end of its stream.
+            if method == "notifications/cancelled"
+                && let Some(id) = message.pointer("/params/requestId").map(Value::to_string)
+                && let Some(request) = cancellable.remove(&id)
+            {
+                request.abort();
                 continue;
             }
             // The handshake, and what has no answer, stays in its order.
@@ -158,13 +176,23 @@ impl Conversation {
                 hearing.spawn(async move { conversation.hear().await });
             }
         }
+        self.input_ended.cancel();
         while asking.join_next().await.is_some() {}
         hearing.shutdown().await;
         self.leave().await;
     }
 
     async fn pass_on(&self, message: &Value) {
-        if self.ask(message).await.is_err() {
+        let too_late = async {
+            self.input_ended.cancelled().await;
+            tokio::time::sleep(patience(message)).await;
+        };
+        let passed = tokio::select! {
+            biased;
+            passed = self.ask(message) => passed,
+            () = too_late => self.say(called_off(message)).await,
+        };
+        if passed.is_err() {
             self.over.cancel();
         }
     }
@@ -296,6 +324,33 @@ impl Conversation {
         }
         request
     }
+}
+
+/// How long a request may go on when its client says nothing more.
+fn patience(message: &Value) -> Duration {
+    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(hub::catalogue);
+    let text = |pointer: &str| message.pointer(pointer).and_then(Value::as_str);
+    // Tools are listed without dots, and known with them too.
+    let is_tool =
+        |name: &str| text("/params/name").is_some_and(|tool| tool.replace('.', "_") == name);
+    let only_waits = match text("/method") {
+        Some("subscriptions/listen") => true,
+        Some("tools/call") => CATALOGUE.entries().iter().any(|entry| {
+            entry.waits() && entry.effect == Effect::Read && is_tool(&entry.name.replace('.', "_"))
+        }),
+        _ => false,
+    };
+    if only_waits { Duration::ZERO } else { LAST_CALLS_TIMEOUT }
+}
+
+/// What a client hears of a request that was under way when it ended its input.
+fn called_off(message: &Value) -> Vec<u8> {
+    let code = ErrorCode::Cancelled;
+    let error = json!({ "jsonrpc": "2.0", "id": message.get("id"), "error": {
+        "code": code.json_rpc_code(), "message": code.meaning(),
+        "data": { "code": code, "retryable": code.is_retryable() },
+    } });
+    error.to_string().into_bytes()
 }
 
 /// Whether a line is one that the hub takes.

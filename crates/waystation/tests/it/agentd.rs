@@ -372,3 +372,37 @@ fn what_the_hub_says_by_itself_is_heard_again_when_a_proxy_has_failed() {
     assert_eq!(agent.news()["params"]["uri"], json!(uri));
     assert_eq!(agent.end(), 0);
 }
+
+#[test]
+fn a_client_that_ends_its_input_leaves_nothing_open() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let _agentd = machines.agentd(&up);
+    let mut agent = machines.modern();
+    let (thread, uri) = agent.open_modern();
+    let listening = agent.listen(&uri);
+    let wait = json!({ "thread_id": thread, "timeout_ms": 50_000 });
+    let wait = json!({ "name": "wait_for_messages", "arguments": wait });
+    let waiting = agent.send_modern("tools/call", wait);
+    agent.end_input();
+    for id in [listening, waiting] {
+        let answer = agent.answer(id);
+        assert_eq!(answer["error"]["data"]["code"], "CANCELLED", "{answer}");
+    }
+    assert_eq!(agent.ended(), Some(0));
+}
+
+#[test]
+fn a_client_that_no_longer_listens_makes_room_for_the_next_time() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let _agentd = machines.agentd(&up);
+    let mut agent = machines.modern();
+    let (_, uri) = agent.open_modern();
+    for _ in 0..12 {
+        let listening = agent.listen(&uri);
+        let gone = json!({ "requestId": listening });
+        agent.tell("notifications/cancelled", &gone);
+    }
+    assert_eq!(agent.end(), 0);
+}

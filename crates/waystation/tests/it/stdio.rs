@@ -20,7 +20,7 @@ pub(crate) struct Client {
     input: Option<ChildStdin>,
     output: mpsc::Receiver<String>,
     next_id: i64,
-    /// Notifications that arrived while an answer was awaited.
+    /// What arrived while an answer was awaited.
     told: Vec<Value>,
 }
 
@@ -93,6 +93,9 @@ impl Client {
     }
 
     pub(crate) fn answer(&mut self, id: i64) -> Value {
+        if let Some(at) = self.told.iter().position(|told| told["id"] == json!(id)) {
+            return self.told.remove(at);
+        }
         loop {
             let message = self.read();
             if message["id"] == json!(id) {

@@ -54,6 +54,13 @@ struct Conversation {
 /// The conversation cannot go on.
 struct Over;
 
+/// What the client has heard of an answer.
+enum Forwarded {
+    All,
+    /// What it listens to goes on, although the hub has ended it.
+    NotTheEnd,
+}
+
 /// Carries messages until one side ends.
 pub(super) async fn carry(
     remote: &Remote,
@@ -199,17 +206,28 @@ impl Conversation {
 
     async fn ask(&self, message: &Value) -> Result<(), Over> {
         let mut pause = PAUSE;
-        let answer = loop {
+        loop {
             let request = self.post(message).map_err(|_| Over)?;
             match self.remote.http.open_any_stream(request).await {
-                Ok(answer) => break answer,
+                Ok(answer) => {
+                    self.take_in(message, &answer)?;
+                    match self.forward(message, answer).await? {
+                        Forwarded::All => return Ok(()),
+                        // The hub stops, or the token is over: the next one hears of it.
+                        Forwarded::NotTheEnd => pause = PAUSE,
+                    }
+                }
                 // Nothing of it was sent: it waits until the hub is back.
                 Err(error) if error.is_unsent() => tracing::debug!(%error, "the hub is away"),
                 Err(_) => return Err(Over),
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSE_MAX);
-        };
+        }
+    }
+
+    /// Looks at what an answer says of the conversation itself.
+    fn take_in(&self, message: &Value, answer: &ApiStream) -> Result<(), Over> {
         let names_session = version_of(message).is_none() && self.agreed.lock().0.is_some();
         // Without a session, 404 is a method that the hub does not have.
         if answer.status() == 401 || answer.status() == 404 && names_session {
@@ -218,11 +236,11 @@ impl Conversation {
         if message.get("method").and_then(Value::as_str) == Some("initialize") {
             self.agreed.lock().0 = answer.header("mcp-session-id").map(str::to_owned);
         }
-        self.forward(message, answer).await
+        Ok(())
     }
 
     /// Hands an answer, or each message of a stream of them, to the client.
-    async fn forward(&self, message: &Value, mut answer: ApiStream) -> Result<(), Over> {
+    async fn forward(&self, message: &Value, mut answer: ApiStream) -> Result<Forwarded, Over> {
         let kind = answer.header("content-type").unwrap_or_default();
         let is_stream = kind.starts_with("text/event-stream");
         let status = answer.status();
@@ -230,9 +248,12 @@ impl Conversation {
         let mut whole = Vec::new();
         while let Some(piece) = answer.next().await.map_err(|_| Over)? {
             if is_stream {
-                let messages = events.take(&piece, limits::API_ANSWER_BYTES_MAX).ok_or(Over)?;
-                for message in messages {
-                    self.say(message).await?;
+                let said = events.take(&piece, limits::API_ANSWER_BYTES_MAX).ok_or(Over)?;
+                for said in said {
+                    if ends_listening(message, &said) {
+                        return Ok(Forwarded::NotTheEnd);
+                    }
+                    self.say(said).await?;
                 }
             } else {
                 whole.extend_from_slice(&piece);
@@ -243,16 +264,17 @@ impl Conversation {
         }
         match (serde_json::from_slice::<Value>(&whole), message.get("id")) {
             (Ok(answer), _) if answer.get("jsonrpc").is_some() => {
-                self.say(answer.to_string().into_bytes()).await
+                self.say(answer.to_string().into_bytes()).await?;
             }
             (_, Some(id)) if !is_stream && message.get("method").is_some() => {
                 let error = json!({ "jsonrpc": "2.0", "id": id, "error": {
                     "code": -32603, "message": format!("the hub answered with status {status}"),
                 } });
-                self.say(error.to_string().into_bytes()).await
+                self.say(error.to_string().into_bytes()).await?;
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(Forwarded::All)
     }
 
     /// Listens for what the hub says by itself.
@@ -324,6 +346,13 @@ impl Conversation {
         }
         request
     }
+}
+
+/// Whether a message is the end of what the client listens to. The client itself has not ended it.
+fn ends_listening(asked: &Value, said: &[u8]) -> bool {
+    asked.get("method").and_then(Value::as_str) == Some("subscriptions/listen")
+        && serde_json::from_slice::<Value>(said)
+            .is_ok_and(|said| said.get("result").is_some() && said.get("id") == asked.get("id"))
 }
 
 /// How long a request may go on when its client says nothing more.

@@ -406,3 +406,20 @@ fn a_client_that_no_longer_listens_makes_room_for_the_next_time() {
     }
     assert_eq!(agent.end(), 0);
 }
+
+#[test]
+fn a_client_listens_on_when_the_hub_elsewhere_is_started_anew() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let address = up.address().to_owned();
+    let _agentd = machines.agentd(&up);
+    let mut agent = machines.modern();
+    let (thread, uri) = agent.open_modern();
+    agent.listen(&uri);
+    assert_eq!(up.stop(), 0);
+    let _up = machines.hub.up_with(&["--listen", &address]);
+    assert_eq!(agent.news()["params"]["uri"], json!(uri), "it is told to look");
+    agent.tool_modern("post_message", &json!({ "thread_id": thread, "body": "still here" }));
+    assert_eq!(agent.news()["params"]["uri"], json!(uri));
+    assert_eq!(agent.end(), 0);
+}

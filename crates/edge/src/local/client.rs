@@ -62,8 +62,17 @@ impl Client {
 
     /// Calls an operation by name.
     pub async fn call(&mut self, operation: &str, input: &Value) -> Result<Called, ClientError> {
+        self.call_with(operation, input.to_string()).await
+    }
+
+    /// The same with an input that the hub shall read as it is written.
+    pub async fn call_with(
+        &mut self,
+        operation: &str,
+        input: impl Into<Bytes>,
+    ) -> Result<Called, ClientError> {
         let path = format!("/local/call/{operation}");
-        let body = self.post(&path, input.to_string()).await?;
+        let body = self.post(&path, input).await?;
         let mut value: Value = serde_json::from_slice(&body).map_err(unreadable)?;
         let brief = value.get_mut("brief").map(Value::take);
         let brief = brief.and_then(|brief| brief.as_str().map(str::to_owned)).unwrap_or_default();

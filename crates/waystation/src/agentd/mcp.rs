@@ -4,20 +4,15 @@
 //! under way, or a token or a session has ended, the local connection ends too: the bridge at its other
 //! end connects again with a fresh token, plays the handshake again and repeats what may be repeated.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use connector_api::toolkit::{ApiRequest, ApiStream, HttpError};
 use edge::local::{Greeting, Marks};
-use hub::{Catalogue, Effect};
 use parking_lot::Mutex;
-use protocol::limits::mcp::LAST_CALLS_TIMEOUT;
-use protocol::{ErrorCode, limits};
+use protocol::limits;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -25,6 +20,7 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::message::Message;
 use super::remote::Remote;
 use super::sse::Events;
 
@@ -120,7 +116,7 @@ async fn admitted(
     loop {
         // No operation has this name: whoever is told so is somebody.
         let asked = tokio::select! {
-            asked = remote.ask(&bearer, "who_am_i", json!({}), &unmarked) => asked,
+            asked = remote.ask(&bearer, "who_am_i", b"{}", &unmarked) => asked,
             () = stop.cancelled() => return None,
         };
         match asked {
@@ -157,26 +153,24 @@ impl Conversation {
             }
             while asking.try_join_next().is_some() {}
             cancellable.retain(|_, request| !request.is_finished());
-            let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
-            let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
-            let is_request = message.get("id").is_some() && !method.is_empty();
-            if is_request && method != "initialize" {
+            let Some(message) = Message::on(&line) else { continue };
+            if let Some(id) = message.id().map(Value::to_string)
+                && message.method() != "initialize"
+            {
                 let conversation = Arc::clone(self);
-                let cancelled = version_of(&message).map(|_| message["id"].to_string());
+                let is_modern = message.version().is_some();
                 let request = asking.spawn(async move { conversation.pass_on(&message).await });
-                cancellable.extend(cancelled.map(|id| (id, request)));
+                cancellable.extend(is_modern.then_some((id, request)));
                 continue;
             }
             // In the newer era nothing cancels a request but the end of its stream.
-            if method == "notifications/cancelled"
-                && let Some(id) = message.pointer("/params/requestId").map(Value::to_string)
-                && let Some(request) = cancellable.remove(&id)
-            {
+            let given_up = message.gives_up().map(Value::to_string);
+            if let Some(request) = given_up.and_then(|id| cancellable.remove(&id)) {
                 request.abort();
                 continue;
             }
             // The handshake, and what has no answer, stays in its order.
-            let is_ready = method == "notifications/initialized";
+            let is_ready = message.method() == "notifications/initialized";
             self.pass_on(&message).await;
             if is_ready && self.agreed.lock().0.is_some() {
                 let conversation = Arc::clone(self);
@@ -189,29 +183,29 @@ impl Conversation {
         self.leave().await;
     }
 
-    async fn pass_on(&self, message: &Value) {
+    async fn pass_on(&self, message: &Message) {
         let too_late = async {
             self.input_ended.cancelled().await;
-            tokio::time::sleep(patience(message)).await;
+            tokio::time::sleep(message.patience()).await;
         };
         let passed = tokio::select! {
             biased;
             passed = self.ask(message) => passed,
-            () = too_late => self.say(called_off(message)).await,
+            () = too_late => self.say(message.called_off()).await,
         };
         if passed.is_err() {
             self.over.cancel();
         }
     }
 
-    async fn ask(&self, message: &Value) -> Result<(), Over> {
+    async fn ask(&self, message: &Message) -> Result<(), Over> {
         let mut pause = PAUSE;
         loop {
             let request = self.post(message).map_err(|_| Over)?;
             match self.remote.http.open_any_stream(request).await {
                 Ok(answer) => {
                     self.take_in(message, &answer)?;
-                    match self.forward(message, answer).await? {
+                    match self.forward(Some(message), answer).await? {
                         Forwarded::All => return Ok(()),
                         // The hub stops, or the token is over: the next one hears of it.
                         Forwarded::NotTheEnd => pause = PAUSE,
@@ -227,20 +221,24 @@ impl Conversation {
     }
 
     /// Looks at what an answer says of the conversation itself.
-    fn take_in(&self, message: &Value, answer: &ApiStream) -> Result<(), Over> {
-        let names_session = version_of(message).is_none() && self.agreed.lock().0.is_some();
+    fn take_in(&self, message: &Message, answer: &ApiStream) -> Result<(), Over> {
+        let names_session = message.version().is_none() && self.agreed.lock().0.is_some();
         // Without a session, 404 is a method that the hub does not have.
         if answer.status() == 401 || answer.status() == 404 && names_session {
             return Err(Over);
         }
-        if message.get("method").and_then(Value::as_str) == Some("initialize") {
+        if message.method() == "initialize" {
             self.agreed.lock().0 = answer.header("mcp-session-id").map(str::to_owned);
         }
         Ok(())
     }
 
     /// Hands an answer, or each message of a stream of them, to the client.
-    async fn forward(&self, message: &Value, mut answer: ApiStream) -> Result<Forwarded, Over> {
+    async fn forward(
+        &self,
+        message: Option<&Message>,
+        mut answer: ApiStream,
+    ) -> Result<Forwarded, Over> {
         let kind = answer.header("content-type").unwrap_or_default();
         let is_stream = kind.starts_with("text/event-stream");
         let status = answer.status();
@@ -250,10 +248,15 @@ impl Conversation {
             if is_stream {
                 let said = events.take(&piece, limits::API_ANSWER_BYTES_MAX).ok_or(Over)?;
                 for said in said {
-                    if ends_listening(message, &said) {
+                    let end = message.and_then(|message| message.end_in(&said));
+                    let is_called_off = end.as_ref().is_some_and(|end| end.get("error").is_none());
+                    if is_called_off {
                         return Ok(Forwarded::NotTheEnd);
                     }
                     self.say(said).await?;
+                    if end.is_some() {
+                        return Ok(Forwarded::All);
+                    }
                 }
             } else {
                 whole.extend_from_slice(&piece);
@@ -262,11 +265,14 @@ impl Conversation {
                 }
             }
         }
-        match (serde_json::from_slice::<Value>(&whole), message.get("id")) {
+        if is_stream && message.is_some_and(Message::is_listen) {
+            return Ok(Forwarded::NotTheEnd);
+        }
+        match (serde_json::from_slice::<Value>(&whole), message.and_then(Message::id)) {
             (Ok(answer), _) if answer.get("jsonrpc").is_some() => {
                 self.say(answer.to_string().into_bytes()).await?;
             }
-            (_, Some(id)) if !is_stream && message.get("method").is_some() => {
+            (_, Some(id)) if !is_stream => {
                 let error = json!({ "jsonrpc": "2.0", "id": id, "error": {
                     "code": -32603, "message": format!("the hub answered with status {status}"),
                 } });
@@ -290,7 +296,7 @@ impl Conversation {
                     tracing::debug!(status = stream.status(), "the hub cannot be heard");
                 }
                 Ok(stream) => {
-                    if self.forward(&Value::Null, stream).await.is_err() {
+                    if self.forward(None, stream).await.is_err() {
                         tracing::debug!("the hub's own messages broke off");
                     }
                 }
@@ -321,18 +327,13 @@ impl Conversation {
         self.to_client.send(message).await.map_err(|_| Over)
     }
 
-    fn post(&self, message: &Value) -> Result<ApiRequest, HttpError> {
+    fn post(&self, message: &Message) -> Result<ApiRequest, HttpError> {
         let mut request = ApiRequest::post(&self.remote.hub, "mcp")?.header("accept", BOTH);
-        if let Some(version) = version_of(message) {
-            let text = |pointer: &str| message.pointer(pointer).and_then(Value::as_str);
-            request = request.header("mcp-protocol-version", in_header(version));
-            request = request.header("mcp-method", in_header(text("/method").unwrap_or_default()));
-            if let Some(name) = text("/params/name").or_else(|| text("/params/uri")) {
-                request = request.header("mcp-name", in_header(name));
-            }
-            return Ok(request.bearer(&self.bearer).json(message.clone()).timeout(SILENCE_MAX));
-        }
-        Ok(self.with_names(request).json(message.clone()).timeout(SILENCE_MAX))
+        request = match message.version() {
+            Some(version) => message.named(version, request.bearer(&self.bearer)),
+            None => self.with_names(request),
+        };
+        Ok(request.bytes("application/json", message.text.clone()).timeout(SILENCE_MAX))
     }
 
     fn with_names(&self, request: ApiRequest) -> ApiRequest {
@@ -348,73 +349,14 @@ impl Conversation {
     }
 }
 
-/// Whether a message is the end of what the client listens to. The client itself has not ended it.
-fn ends_listening(asked: &Value, said: &[u8]) -> bool {
-    asked.get("method").and_then(Value::as_str) == Some("subscriptions/listen")
-        && serde_json::from_slice::<Value>(said)
-            .is_ok_and(|said| said.get("result").is_some() && said.get("id") == asked.get("id"))
-}
-
-/// How long a request may go on when its client says nothing more.
-fn patience(message: &Value) -> Duration {
-    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(hub::catalogue);
-    let text = |pointer: &str| message.pointer(pointer).and_then(Value::as_str);
-    // Tools are listed without dots, and known with them too.
-    let is_tool =
-        |name: &str| text("/params/name").is_some_and(|tool| tool.replace('.', "_") == name);
-    let only_waits = match text("/method") {
-        Some("subscriptions/listen") => true,
-        Some("tools/call") => CATALOGUE.entries().iter().any(|entry| {
-            entry.waits() && entry.effect == Effect::Read && is_tool(&entry.name.replace('.', "_"))
-        }),
-        _ => false,
-    };
-    if only_waits { Duration::ZERO } else { LAST_CALLS_TIMEOUT }
-}
-
-/// What a client hears of a request that was under way when it ended its input.
-fn called_off(message: &Value) -> Vec<u8> {
-    let code = ErrorCode::Cancelled;
-    let error = json!({ "jsonrpc": "2.0", "id": message.get("id"), "error": {
-        "code": code.json_rpc_code(), "message": code.meaning(),
-        "data": { "code": code, "retryable": code.is_retryable() },
-    } });
-    error.to_string().into_bytes()
-}
-
 /// Whether a line is one that the hub takes.
 fn is_short(line: &[u8]) -> bool {
     line.strip_suffix(b"\n").unwrap_or(line).len() <= limits::BODY_BYTES_MAX
 }
 
-/// Clients of the newer era say in each message what those of the older agreed on before.
-fn version_of(message: &Value) -> Option<&str> {
-    message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion")?.as_str()
-}
-
-/// A value as the protocol has it in a header, where not every character may stand.
-fn in_header(value: &str) -> Cow<'_, str> {
-    let is_plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-        && value.trim_matches(' ').len() == value.len()
-        && !value.starts_with("=?base64?");
-    if is_plain {
-        return value.into();
-    }
-    format!("=?base64?{}?=", BASE64_STANDARD.encode(value)).into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_may_not_stand_in_a_header_is_encoded() {
-        assert_eq!(in_header("threads://th_1"), "threads://th_1");
-        assert_eq!(in_header("é"), "=?base64?w6k=?=");
-        assert_eq!(in_header("a\n"), "=?base64?YQo=?=");
-        assert_eq!(in_header(" a"), "=?base64?IGE=?=");
-        assert_eq!(in_header("=?base64?YQo=?="), "=?base64?PT9iYXNlNjQ/WVFvPT89?=");
-    }
 
     #[test]
     fn a_line_is_as_long_as_the_message_on_it() {

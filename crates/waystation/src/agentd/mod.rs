@@ -5,6 +5,7 @@
 //! reaches this machine's agents runs in it, unchanged.
 
 mod mcp;
+mod message;
 mod remote;
 mod saved;
 mod sse;

@@ -8,7 +8,6 @@ use bytes::Bytes;
 use connector_api::toolkit::{ApiRequest, Destination, HttpClient, HttpError, HttpSettings};
 use edge::local::{Greeting, Marks, Relayed, Upstream};
 use protocol::{ErrorCode, limits};
-use serde_json::Value;
 use tokio::io::BufReader;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio_util::sync::CancellationToken;
@@ -63,13 +62,13 @@ impl Remote {
         &self,
         bearer: &str,
         operation: &str,
-        body: Value,
+        body: &[u8],
         marks: &Marks,
     ) -> Result<Relayed, HttpError> {
         let patience = Duration::from_millis(limits::WAIT_MS_MAX) + ANSWER_MARGIN;
         let mut request = ApiRequest::post(&self.hub, &format!("v1/call/{operation}"))?
             .bearer(bearer)
-            .json(body)
+            .bytes("application/json", body.to_vec())
             .timeout(patience);
         for (name, value) in marks.headers() {
             request = request.header(name, value);
@@ -100,10 +99,6 @@ impl Upstream for Remote {
             return Relayed::error(ErrorCode::UnknownOperation, "no operation is called so", hint);
         }
         let body = if body.is_empty() { b"{}".as_slice() } else { &body };
-        let Ok(body) = serde_json::from_slice(body) else {
-            let hint = "send one JSON object";
-            return Relayed::error(ErrorCode::ValidationError, "the input is no JSON", hint);
-        };
         match self.ask(&bearer, &operation, body, marks).await {
             Ok(answer) => answer,
             Err(error) => {

@@ -1,6 +1,6 @@
 //! Calling any operation by name.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use edge::local::Called;
 use serde_json::Value;
 
@@ -17,9 +17,8 @@ pub(crate) async fn run(
 ) -> Result<()> {
     let Some(operation) = operation else { return list(global) };
     let text = if input == "-" { super::read_stdin()? } else { input.to_owned() };
-    let input: Value = serde_json::from_str(&text).context("the input must be a JSON object")?;
-    let global = Global { json: true, ..global.clone() };
-    print(place, &global, &operation, &input).await
+    let called = ask_with(place, &operation, text).await?;
+    output::json(&called.answer)
 }
 
 /// Calls an operation and prints its answer.
@@ -35,10 +34,15 @@ pub(crate) async fn print(
 
 /// Calls an operation for whoever runs the command.
 pub(crate) async fn ask(place: &Place, operation: &str, input: &Value) -> Result<Called> {
+    ask_with(place, operation, input.to_string()).await
+}
+
+/// The same with an input that the hub shall read as it is written.
+async fn ask_with(place: &Place, operation: &str, input: String) -> Result<Called> {
     let config = place.config()?;
     let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut client = reach::connect(place, &greeting).await?;
-    client.call(operation, input).await.map_err(failure::of_client)
+    client.call_with(operation, input).await.map_err(failure::of_client)
 }
 
 fn list(global: &Global) -> Result<()> {

@@ -37,6 +37,7 @@ mod work;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use protocol::Metadata;
 use serde_json::{Value, json};
 
 use crate::cli::{Cli, Command, Global, ThreadCommand, ThreadsArgs};
@@ -129,9 +130,10 @@ fn friendly(command: Command) -> Result<(&'static str, Value)> {
         Command::Thread(command) => thread(command),
         Command::Post { thread, body, reply_to, event, metadata, key } => {
             let body = if body == "-" { read_stdin()? } else { body };
-            let mut metadata: Option<serde_json::Map<String, Value>> = metadata
+            let metadata: Option<Metadata> = metadata
                 .map(|text| serde_json::from_str(&text).context("--metadata must be a JSON object"))
                 .transpose()?;
+            let mut metadata = metadata.map(Metadata::into_map);
             let kind = event.as_ref().map(|_| "event");
             if let Some(event) = event {
                 metadata.get_or_insert_default().insert("event_type".to_owned(), event.into());

@@ -423,3 +423,34 @@ fn a_client_listens_on_when_the_hub_elsewhere_is_started_anew() {
     assert_eq!(agent.news()["params"]["uri"], json!(uri));
     assert_eq!(agent.end(), 0);
 }
+
+#[test]
+fn what_cannot_be_read_is_refused_by_the_hub_under_its_id() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let _agentd = machines.agentd(&up);
+    let mut agent = machines.modern();
+    let of = |id: i64, arguments: &str| {
+        let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+        let params =
+            format!(r#"{{"name":"create_thread","arguments":{arguments},"_meta":{meta}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
+    };
+    let nested = format!(r#"{{"title":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+    for (id, arguments) in [(1, r#"{"title":"\ud83d"}"#), (2, &nested)] {
+        agent.write_line(&of(id, arguments));
+        let refused = agent.answer(id);
+        let is_refused = refused["error"].is_object() || refused["result"]["isError"] == true;
+        assert!(is_refused, "{refused}");
+    }
+    let twice = r#"{"title":"a","title":"b"}"#;
+    agent.write_line(&of(3, twice));
+    let refused = agent.answer(3);
+    let error = &refused["result"]["structuredContent"]["error"];
+    assert_eq!((&error["code"], &error["field"]), (&json!("VALIDATION_ERROR"), &json!("title")));
+    let mut command = machines.there.command(&["call", "create_thread", twice]);
+    command.env("WAYSTATION_TOKEN", machines.hub.token("reader", "worker"));
+    let ran = Ran::of(command.output().unwrap());
+    assert!(ran.stderr.contains("title"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("VALIDATION_ERROR"), "{}", ran.stderr);
+}

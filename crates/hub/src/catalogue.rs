@@ -10,6 +10,8 @@ use bytes::Bytes;
 use protocol::{Caller, ErrorCode, Scope, Scopes, limits, validate};
 use schemars::generate::Contract;
 use schemars::transform::RecursiveTransform;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
@@ -82,6 +84,16 @@ impl Entry {
     /// Whether it waits for others, so that it must not hold a place meanwhile.
     pub fn waits(&self) -> bool {
         self.quota == Quota::Waits
+    }
+
+    /// Whether asking this twice does no more than asking once.
+    pub fn may_repeat(&self, input: &[u8]) -> bool {
+        #[derive(Deserialize)]
+        struct Keyed {
+            idempotency_key: Option<IgnoredAny>,
+        }
+        let keyed = || serde_json::from_slice::<Keyed>(input).ok()?.idempotency_key;
+        self.effect.is_idempotent() || keyed().is_some()
     }
 
     /// Its description, made when somebody asks for it first: most are never asked for.
@@ -260,23 +272,25 @@ async fn admitted(
     let cancelled = call.cancelled.clone();
     let waiter = entry.waits().then(|| call.shared_caller());
     let must_end = entry.goes_on && entry.effect != Effect::Read;
+    let (may_repeat, mut has_begun) = (entry.may_repeat(&text), false);
     let (about, work) = (entry.run)(call, text);
     *asked = about;
     let work = async {
         let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
+        has_begun = true;
         Unbroken::new(work, must_end.then(|| Arc::clone(&hub))).await
     };
     let work = tokio::time::timeout(limits::REQUEST_TIMEOUT, work);
-    tokio::select! {
+    let ended = tokio::select! {
         biased;
-        result = work => result.unwrap_or(Err(Error::Timeout {
-            seconds: limits::REQUEST_TIMEOUT.as_secs(),
-        })),
-        () = cancelled.cancelled() => Err(Error::Cancelled),
+        ended = work => ended,
+        () = cancelled.cancelled() => return Err(Error::Cancelled),
         () = taken_back(&hub, waiter.as_deref()), if waiter.is_some() => {
-            Err(IdentityError::Revoked.into())
+            return Err(IdentityError::Revoked.into());
         }
-    }
+    };
+    let seconds = limits::REQUEST_TIMEOUT.as_secs();
+    ended.unwrap_or(Err(Error::Timeout { seconds, may_double: has_begun && !may_repeat }))
 }
 
 /// Ends when the token of whoever waits is revoked.

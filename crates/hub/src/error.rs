@@ -181,10 +181,15 @@ pub enum Error {
         retry_after_ms: u64,
     },
     /// It took too long.
-    #[error("the request took longer than {seconds} s")]
+    #[error(
+        "the request took longer than {seconds} s{}",
+        if *may_double { "; whether the change was made is not known" } else { "" }
+    )]
     Timeout {
         /// The limit.
         seconds: u64,
+        /// It may be done yet, and once more if it is asked for again.
+        may_double: bool,
     },
     /// The caller gave up.
     #[error("the request was cancelled")]
@@ -361,6 +366,9 @@ impl Error {
             Self::IdempotencyConflict { seq: None } => {
                 Some("use a new key for new content".to_owned())
             }
+            Self::Timeout { may_double: true, .. } => {
+                Some("look before you send it again, or use an idempotency_key".to_owned())
+            }
             Self::Store(_) | Self::Unaudited(_) | Self::Overloaded => self.store_hint(),
             _ => None,
         }
@@ -467,7 +475,8 @@ impl Error {
             code,
             message,
             request_id,
-            retryable: code.is_retryable(),
+            retryable: code.is_retryable()
+                && !matches!(self, Self::Timeout { may_double: true, .. }),
             retry_after_ms: self.retry_after_ms(),
             field,
             hint: self.hint(),

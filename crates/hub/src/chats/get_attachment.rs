@@ -105,8 +105,9 @@ async fn fetch(call: &Call, link: &LinkRow, attachment: &Attachment) -> Result<V
     };
     let fetched =
         tokio::time::timeout(ATTACHMENT_TIMEOUT, connector.fetch(remote_id, ATTACHMENT_BYTES_MAX));
-    let data =
-        fetched.await.map_err(|_| Error::Timeout { seconds: ATTACHMENT_TIMEOUT.as_secs() })?;
+    let data = fetched
+        .await
+        .map_err(|_| Error::Timeout { seconds: ATTACHMENT_TIMEOUT.as_secs(), may_double: false })?;
     data.map_err(refused)
 }
 

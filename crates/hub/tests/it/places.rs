@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 use protocol::limits;
+use serde_json::json;
 use store::{StoreError, Tx};
 use testkit::TestHub;
 use tokio_util::sync::CancellationToken;
@@ -124,5 +125,41 @@ async fn a_request_that_waits_for_a_place_can_be_taken_back() {
     assert_eq!(tokio::time::timeout(Duration::from_secs(20), asked).await, Ok("CANCELLED"));
     drop(begun);
     writer.go_on().await;
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn a_change_that_runs_out_of_time_is_not_called_retryable_unless_it_may_be_repeated() {
+    let hub = TestHub::start();
+    let writer = Held::new(&hub);
+    let ask = |operation: &'static str, input: &'static str| {
+        let call = hub.hub.call(worker("author"), None, CancellationToken::new());
+        let input = Input::Bytes(input.as_bytes().to_vec());
+        let asked = hub.catalogue.call(call, operation, input);
+        async { asked.await.err().expect("the writer is held").body(String::new()) }
+    };
+    let heartbeat = ask("heartbeat_session", r#"{"runtime":"codex_cli"}"#);
+    let keyed = ask("create_thread", r#"{"title":"keyed","idempotency_key":"k"}"#);
+    let keyless = ask("create_thread", r#"{"title":"keyless"}"#);
+    tokio::time::pause();
+    let (heartbeat, keyed, keyless) = futures_util::join!(heartbeat, keyed, keyless);
+    for (refused, is_retryable) in [(heartbeat, true), (keyed, true), (keyless, false)] {
+        assert_eq!((refused.code.name(), refused.retryable), ("TIMEOUT", is_retryable));
+        assert_eq!(refused.message.contains("not known"), !is_retryable, "{refused:?}");
+        assert_eq!(refused.hint.is_some(), !is_retryable, "{refused:?}");
+    }
+    tokio::time::resume();
+    writer.go_on().await;
+    // What was asked goes on behind its caller's back.
+    let made = async {
+        loop {
+            let listed = hub.ok(&worker("author"), "list_threads", json!({})).await;
+            if listed["threads"].as_array().unwrap().len() == 2 {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), made).await.expect("both are made");
     hub.stop().await;
 }

@@ -39,9 +39,19 @@ pub struct Relayed {
 impl Relayed {
     /// An error of this machine's side, in the hub's own shape.
     pub fn error(code: ErrorCode, message: &str, hint: &str) -> Self {
+        Self::of(code, message, hint, code.is_retryable())
+    }
+
+    /// The error of a request that may have been done, and would be done twice if it came again.
+    pub fn unknown_outcome(message: &str) -> Self {
+        let hint = "look before you send it again, or use an idempotency_key";
+        Self::of(ErrorCode::Unavailable, message, hint, false)
+    }
+
+    fn of(code: ErrorCode, message: &str, hint: &str, retryable: bool) -> Self {
         let body = json!({ "error": {
             "code": code, "message": message, "request_id": "", "hint": hint,
-            "retryable": code.is_retryable(),
+            "retryable": retryable,
         } });
         Self { status: code.http_status(), body: body.to_string().into_bytes() }
     }

@@ -78,6 +78,24 @@ impl Remote {
     }
 }
 
+impl Remote {
+    /// What is said of a call that the hub did not answer.
+    fn unanswered(&self, error: &HttpError, operation: &str, input: &[u8]) -> Relayed {
+        let hub = &self.saved.hub;
+        if error.is_unsent() {
+            let message = format!("the hub at {hub} cannot be reached");
+            return Relayed::error(ErrorCode::Unavailable, &message, "ask again when it is back");
+        }
+        if hub::catalogue().get(operation).is_some_and(|entry| entry.may_repeat(input)) {
+            let message = format!("the hub at {hub} did not answer");
+            return Relayed::error(ErrorCode::Unavailable, &message, "send the same request again");
+        }
+        let message =
+            format!("the hub at {hub} did not answer; whether the change was made is not known");
+        Relayed::unknown_outcome(&message)
+    }
+}
+
 impl Upstream for Remote {
     async fn call(
         &self,
@@ -103,9 +121,7 @@ impl Upstream for Remote {
             Ok(answer) => answer,
             Err(error) => {
                 tracing::debug!(%error, operation, "the hub did not answer");
-                let message = format!("the hub at {} did not answer", self.saved.hub);
-                let hint = "it is asked again as soon as it is back";
-                Relayed::error(ErrorCode::Unavailable, &message, hint)
+                self.unanswered(&error, &operation, body)
             }
         }
     }

@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::middle::{self, Verdict};
 use crate::program::{Client, Home, Ran, Up};
@@ -453,4 +453,39 @@ fn what_cannot_be_read_is_refused_by_the_hub_under_its_id() {
     let ran = Ran::of(command.output().unwrap());
     assert!(ran.stderr.contains("title"), "{}", ran.stderr);
     assert!(ran.stderr.contains("VALIDATION_ERROR"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_change_whose_answer_got_lost_is_not_called_retryable() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let direct = up.url.clone();
+    let url = middle::before(up.address(), |piece| {
+        let is_post = piece.starts_with(b"POST /v1/call/post_message");
+        if is_post { Verdict::Lose } else { Verdict::Pass }
+    });
+    let agentd = machines.agentd_at(&url);
+    let token = machines.hub.token("reader", "worker");
+    let call = |operation: &str, input: &Value| {
+        let greeting = json!({ "operator": false, "token": token });
+        let headers =
+            [("Host", "localhost".to_owned()), ("Waystation-Greeting", greeting.to_string())];
+        let target = format!("/local/call/{operation}");
+        let request = http::text("POST", &target, &headers, input.to_string().as_bytes());
+        http::send_local(&machines.there.data(), &request).unwrap().json()
+    };
+    let thread = call("create_thread", &json!({ "title": "t" }))["answer"]["thread_id"].clone();
+    let mut post = json!({ "thread_id": thread, "body": "hello" });
+    let error = call("post_message", &post)["error"].clone();
+    assert_eq!((&error["code"], &error["retryable"]), (&json!("UNAVAILABLE"), &json!(false)));
+    assert!(error["message"].as_str().unwrap().contains("not known"), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("look"), "{error}");
+    post["idempotency_key"] = "k".into();
+    let error = call("post_message", &post)["error"].clone();
+    assert_eq!((&error["code"], &error["retryable"]), (&json!("UNAVAILABLE"), &json!(true)));
+    assert_eq!((agentd.stop(), up.stop()), (0, 0));
+    let _agentd = machines.agentd_at(&direct);
+    let error = call("create_thread", &json!({ "title": "t" }))["error"].clone();
+    assert_eq!((&error["code"], &error["retryable"]), (&json!("UNAVAILABLE"), &json!(true)));
+    assert!(error["message"].as_str().unwrap().contains("cannot be reached"), "{error}");
 }

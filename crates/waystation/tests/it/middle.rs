@@ -11,6 +11,8 @@ pub(crate) enum Verdict {
     Pass,
     /// This is said in the hub's place.
     Say(&'static [u8]),
+    /// The hub gets it, and its answer gets lost.
+    Lose,
 }
 
 type Judge = dyn Fn(&[u8]) -> Verdict + Send + Sync;
@@ -48,6 +50,10 @@ fn carry(mut client: TcpStream, mut server: TcpStream, judge: &Judge) {
             Verdict::Pass if server.write_all(&piece[..count]).is_ok() => continue,
             Verdict::Pass => break,
             Verdict::Say(said) => client.write_all(said),
+            Verdict::Lose => {
+                drop(client.shutdown(Shutdown::Both));
+                server.write_all(&piece[..count])
+            }
         };
         drop(said);
         break;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use connector_api::toolkit::{ApiRequest, ApiStream, HttpError};
 use edge::local::{Greeting, Marks};
 use parking_lot::Mutex;
-use protocol::limits;
+use protocol::{ErrorCode, limits};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -272,10 +272,9 @@ impl Conversation {
             (Ok(answer), _) if answer.get("jsonrpc").is_some() => {
                 self.say(answer.to_string().into_bytes()).await?;
             }
-            (_, Some(id)) if !is_stream => {
-                let error = json!({ "jsonrpc": "2.0", "id": id, "error": {
-                    "code": -32603, "message": format!("the hub answered with status {status}"),
-                } });
+            (answer, Some(id)) if !is_stream => {
+                let error = refusal(status, answer.unwrap_or_default());
+                let error = json!({ "jsonrpc": "2.0", "id": id, "error": error });
                 self.say(error.to_string().into_bytes()).await?;
             }
             _ => {}
@@ -347,6 +346,20 @@ impl Conversation {
         }
         request
     }
+}
+
+/// A refusal that came as HTTP has it, as JSON-RPC has it.
+fn refusal(status: u16, mut answer: Value) -> Value {
+    let error = answer.get_mut("error").map(Value::take).filter(Value::is_object);
+    let Some(error) = error else {
+        return json!({
+            "code": -32603, "message": format!("the hub answered with status {status}"),
+        });
+    };
+    let name = error.get("code").and_then(Value::as_str).unwrap_or_default();
+    let code = ErrorCode::ALL.iter().find(|code| code.name() == name);
+    let code = code.map_or(-32603, |code| code.json_rpc_code());
+    json!({ "code": code, "message": error.get("message"), "data": error })
 }
 
 /// Whether a line is one that the hub takes.

@@ -489,3 +489,28 @@ fn a_change_whose_answer_got_lost_is_not_called_retryable() {
     assert_eq!((&error["code"], &error["retryable"]), (&json!("UNAVAILABLE"), &json!(true)));
     assert!(error["message"].as_str().unwrap().contains("cannot be reached"), "{error}");
 }
+
+#[test]
+fn a_refusal_by_status_keeps_its_code_and_what_to_do() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let url = middle::before(up.address(), |piece| {
+        if !String::from_utf8_lossy(piece).contains("list_sessions") {
+            return Verdict::Pass;
+        }
+        Verdict::Say(
+            b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\n\
+              Connection: close\r\nContent-Length: 125\r\n\r\n\
+              {\"error\":{\"code\":\"RATE_LIMITED\",\"message\":\"too many streams\",\
+              \"retryable\":true,\"retry_after_ms\":250,\"hint\":\"close one first\"}}",
+        )
+    });
+    let _agentd = machines.agentd_at(&url);
+    let mut agent = machines.modern();
+    let params = json!({ "name": "list_sessions", "arguments": {} });
+    let asked = agent.send_modern("tools/call", params);
+    let refused = agent.answer(asked);
+    let data = &refused["error"]["data"];
+    let said = (&data["code"], &data["hint"], &data["retry_after_ms"]);
+    assert_eq!(said, (&json!("RATE_LIMITED"), &json!("close one first"), &json!(250)), "{refused}");
+}

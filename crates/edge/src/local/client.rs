@@ -1,16 +1,21 @@
 //! A command's end of the private socket: one HTTP request at a time.
 
 use std::path::Path;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use protocol::limits;
 use serde_json::Value;
 use tokio::net::UnixStream;
 
 use super::listener::{GREETING, Greeting};
 use crate::error::EdgeError;
+
+/// How long an owner may take to answer. It gives up by itself before; only one that hangs does not.
+const PATIENCE: Duration = limits::REQUEST_TIMEOUT.saturating_add(Duration::from_secs(20));
 
 /// A connection to the owner of a data folder.
 pub struct Client {
@@ -88,11 +93,16 @@ impl Client {
             .header(GREETING, &self.greeting)
             .body(Full::new(body.into()))
             .map_err(unreadable)?;
-        self.sender.ready().await.map_err(unreadable)?;
-        let response = self.sender.send_request(request).await.map_err(unreadable)?;
-        let ok = response.status().is_success();
-        let body = response.into_body().collect().await.map_err(unreadable)?.to_bytes();
-        if ok {
+        let answered = async {
+            self.sender.ready().await?;
+            let response = self.sender.send_request(request).await?;
+            let is_good = response.status().is_success();
+            Ok((is_good, response.into_body().collect().await?.to_bytes()))
+        };
+        let silent = |_| EdgeError::Silent { seconds: PATIENCE.as_secs() };
+        let answered = tokio::time::timeout(PATIENCE, answered).await.map_err(silent)?;
+        let (is_good, body) = answered.map_err(EdgeError::Lost)?;
+        if is_good {
             return Ok(body);
         }
         let mut error: Value = serde_json::from_slice(&body).map_err(unreadable)?;

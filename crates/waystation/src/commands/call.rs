@@ -1,12 +1,18 @@
 //! Calling any operation by name.
 
 use anyhow::Result;
-use edge::local::Called;
-use serde_json::Value;
+use edge::EdgeError;
+use edge::local::{Called, ClientError};
+use protocol::ErrorCode;
+use serde_json::{Value, json};
 
 use crate::cli::Global;
+use crate::failure::{self, Refused};
 use crate::paths::Place;
-use crate::{failure, output, reach};
+use crate::{output, reach};
+
+/// How often a hub is asked before it is said that it went away.
+const TRIES_MAX: u32 = 3;
 
 /// `waystation call`: lists the operations, or calls one.
 pub(crate) async fn run(
@@ -37,12 +43,45 @@ pub(crate) async fn ask(place: &Place, operation: &str, input: &Value) -> Result
     ask_with(place, operation, input.to_string()).await
 }
 
-/// The same with an input that the hub shall read as it is written.
+/// The same with an input that the hub shall read as it is written. What may be asked twice is asked
+/// again when the hub goes away meanwhile.
 async fn ask_with(place: &Place, operation: &str, input: String) -> Result<Called> {
     let config = place.config()?;
     let greeting = reach::person(&place.environment, &config.workspace)?;
-    let mut client = reach::connect(place, &greeting).await?;
-    client.call_with(operation, input).await.map_err(failure::of_client)
+    let catalogue = hub::catalogue();
+    let entry = catalogue.get(operation);
+    let may_repeat = entry.is_some_and(|entry| entry.may_repeat(input.as_bytes()));
+    let mut tries = 0;
+    loop {
+        let mut client = reach::connect(place, &greeting).await?;
+        tries += 1;
+        match client.call_with(operation, input.clone()).await {
+            Err(ClientError::Edge(error)) if error.is_outcome_unknown() && !may_repeat => {
+                return Err(unknown_outcome(&error, operation, &input).into());
+            }
+            Err(ClientError::Edge(EdgeError::Lost(error))) if tries < TRIES_MAX => {
+                tracing::debug!(%error, "the hub went away; asking again");
+            }
+            called => return called.map_err(failure::of_client),
+        }
+    }
+}
+
+/// A change that may have been made, and would be made twice if it came again.
+fn unknown_outcome(error: &EdgeError, operation: &str, input: &str) -> Refused {
+    let input: Value = serde_json::from_str(input).unwrap_or_default();
+    let thread = input.get("thread_id").and_then(Value::as_str);
+    let look = match (operation, thread) {
+        ("post_message", Some(thread)) => {
+            format!("`waystation read {thread}` shows whether it was")
+        }
+        _ => "look before you do it again".to_owned(),
+    };
+    Refused(json!({
+        "code": ErrorCode::Unavailable,
+        "message": format!("{error}; whether the change was made is not known"),
+        "hint": format!("{look}; with a key (--key, idempotency_key) it is safe to do again"),
+    }))
 }
 
 fn list(global: &Global) -> Result<()> {
@@ -53,7 +92,7 @@ fn list(global: &Global) -> Result<()> {
             .iter()
             .map(|entry| {
                 let described = entry.describe();
-                serde_json::json!({
+                json!({
                     "name": entry.name, "description": described.doc, "scope": entry.scope.name(),
                     "input": described.input, "output": described.output,
                 })

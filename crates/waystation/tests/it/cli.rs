@@ -72,6 +72,15 @@ fn a_name_that_stands_twice_is_refused() {
 }
 
 #[test]
+fn what_cannot_be_printed_is_blamed_on_the_output() {
+    let home = Home::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let ran = Ran::of(home.command(&["threads"]).stdout(full).output().unwrap());
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("cannot write to standard output"), "{}", ran.stderr);
+}
+
+#[test]
 fn text_may_come_from_stdin() {
     let home = Home::new();
     let thread = home.run(&["thread", "new", "x", "--json"]).json();

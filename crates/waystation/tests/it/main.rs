@@ -40,6 +40,7 @@ mod injection;
 mod kill;
 mod link;
 mod listen;
+mod lost_owner;
 mod middle;
 mod owner;
 mod pages;

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use edge::local::{Client, Greeting, OwnerInfo};
+use tokio::net::UnixStream;
+use tokio::time::Instant;
 
 use crate::config::Environment;
 use crate::paths::Place;
@@ -20,6 +22,8 @@ const STOP_PATIENCE: Duration = Duration::from_secs(45);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How much of its log is looked at for why it did not.
 const LAST_WORDS_BYTES_MAX: u64 = 4 * 1024;
+/// How long an owner may take to say who it is, or that it stops.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(2);
 /// How often an owner is asked to stop.
 const ASK_EVERY: Duration = Duration::from_millis(200);
 /// When an owner that was started, and is nowhere to be seen, is started again.
@@ -161,7 +165,7 @@ fn open_log(path: &Path) -> Result<File> {
 
 /// Takes the data folder over from an owner that was started on demand.
 pub(crate) async fn take_over(place: &Place, workspace: &str) -> Result<crate::owner::Lock> {
-    wait_for_lock(place, workspace, Spared::WhoListens).await
+    wait_for_lock(place, workspace, Spared::WhoListens, STOP_PATIENCE).await
 }
 
 /// Asks whoever owns the folder to stop; `false` when nobody did.
@@ -169,19 +173,39 @@ pub(crate) async fn stop_owner(place: &Place, workspace: &str) -> Result<bool> {
     if !place.folder.exists() || crate::owner::try_lock(&place.lock_file())?.is_some() {
         return Ok(false);
     }
-    wait_for_lock(place, workspace, Spared::Nobody).await?;
+    wait_for_lock(place, workspace, Spared::Nobody, STOP_PATIENCE).await?;
     Ok(true)
 }
 
 /// What the owner says of itself, if one answers.
 pub(crate) async fn owner_info(place: &Place, workspace: &str) -> Result<Option<OwnerInfo>> {
     let greeting = person(&Environment::default(), workspace)?;
-    let Ok(mut client) = Client::connect(&place.sockets()?.hub, &greeting).await else {
-        return Ok(None);
+    let socket = place.sockets()?.hub;
+    let asked = async {
+        let Ok(mut client) = Client::connect(&socket, &greeting).await else { return Ok(None) };
+        client.post("/local/info", String::new()).await.map(Some).map_err(crate::failure::of_client)
     };
-    let info =
-        client.post("/local/info", String::new()).await.map_err(crate::failure::of_client)?;
-    Ok(Some(serde_json::from_slice(&info)?))
+    let info = match tokio::time::timeout(ANSWER_PATIENCE, asked).await {
+        Ok(info) => info?,
+        Err(_) => bail!("{}", does_not_answer(place).await),
+    };
+    Ok(info.map(|info| serde_json::from_slice(&info)).transpose()?)
+}
+
+/// What is said of an owner that hangs, and how it is ended.
+async fn does_not_answer(place: &Place) -> String {
+    let process = async {
+        let stream = UnixStream::connect(place.sockets().ok()?.hub).await.ok()?;
+        stream.peer_cred().ok()?.pid()
+    };
+    // The kernel says whose socket it is, unless too many stand in line.
+    match tokio::time::timeout(ANSWER_PATIENCE, process).await.ok().flatten() {
+        Some(process) => format!(
+            "process {process} holds {} and does not answer; if it hangs, end it with kill -9 {process}",
+            place.shown()
+        ),
+        None => format!("another process holds {} and does not let go", place.shown()),
+    }
 }
 
 /// Which owners are not asked to stop.
@@ -198,19 +222,20 @@ async fn wait_for_lock(
     place: &Place,
     workspace: &str,
     spared: Spared,
+    patience: Duration,
 ) -> Result<crate::owner::Lock> {
     // The clients of an owner that stops would start the next one; while this is held, none of them does.
     let mut next = None;
-    let mut waited = Duration::ZERO;
-    let mut ask_at = Duration::ZERO;
-    while waited < STOP_PATIENCE {
+    let began = Instant::now();
+    let mut ask_at = began;
+    while began.elapsed() < patience {
         if next.is_none() {
             next = crate::owner::try_lock(&place.next_lock_file())?;
         }
         if let Some(lock) = crate::owner::try_lock(&place.lock_file())? {
             return Ok(lock);
         }
-        if waited >= ask_at
+        if Instant::now() >= ask_at
             // One that ends while it is asked is gone, or the next time answers.
             && let Ok(Some(info)) = owner_info(place, workspace).await
         {
@@ -225,12 +250,11 @@ async fn wait_for_lock(
                 );
             }
             ask_to_stop(place, workspace).await;
-            ask_at = waited + ASK_EVERY;
+            ask_at = Instant::now() + ASK_EVERY;
         }
         tokio::time::sleep(LOOK_EVERY).await;
-        waited += LOOK_EVERY;
     }
-    bail!("another process holds {} and does not let go", place.shown());
+    bail!("{}", does_not_answer(place).await);
 }
 
 /// Asks the owner to stop. One that has just ended is not there to be asked.
@@ -240,7 +264,33 @@ async fn ask_to_stop(place: &Place, workspace: &str) {
         let mut client = Client::connect(&place.sockets()?.hub, &greeting).await?;
         client.post("/local/stop", String::new()).await.map_err(crate::failure::of_client)
     };
-    if let Err(error) = asked.await {
-        tracing::debug!(%error, "the owner could not be asked to stop");
+    match tokio::time::timeout(ANSWER_PATIENCE, asked).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => tracing::debug!(%error, "the owner could not be asked to stop"),
+        Err(_) => tracing::debug!("the owner does not say whether it stops"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::UnixListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_owner_that_hangs_is_named_and_not_waited_for_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place {
+            folder: folder.path().to_owned(),
+            config_file: None,
+            environment: Environment::default(),
+        };
+        let _lock = crate::owner::try_lock(&place.lock_file()).unwrap().unwrap();
+        let _silent = UnixListener::bind(place.sockets().unwrap().hub).unwrap();
+        let advice = format!("kill -9 {}", std::process::id());
+        let patience = Duration::from_millis(1);
+        let waited = wait_for_lock(&place, "w", Spared::Nobody, patience).await;
+        let error = waited.err().expect("the lock is held").to_string();
+        assert!(error.contains(&advice), "{error}");
     }
 }

@@ -90,7 +90,8 @@ application/json) with the same address and secret, and a fine-grained token of 
 with the rights of step 3 as `token`.
 
 To replace the secret: give the new one as `webhook_secret` and the one until now as
-`webhook_secret_old`, change it at GitHub, then take the old one away.";
+`webhook_secret_old`, change it at GitHub, then take the old one away:
+waystation link add github --set webhook_secret_old=";
 
 impl ConnectorKind for Github {
     fn service(&self) -> &'static str {

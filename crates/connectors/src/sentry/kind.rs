@@ -67,7 +67,8 @@ Sentry waits one second for an answer and does not send again what it could not 
 was away it asks Sentry itself what it missed, with the token.
 
 To replace the client secret: rotate it at Sentry, give the new one as `client_secret` and the one
-until now as `client_secret_old`.";
+until now as `client_secret_old`. Take that away afterwards:
+waystation link add sentry --set client_secret_old=";
 
 impl ConnectorKind for Sentry {
     fn service(&self) -> &'static str {

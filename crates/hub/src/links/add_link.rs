@@ -16,6 +16,7 @@ use store::{LinkRow, NewLink};
 use tokio::time::timeout;
 
 use super::attempt::silent;
+use super::before::Before;
 use crate::audit::Object;
 use crate::call::{Call, Change};
 use crate::chats::rules;
@@ -25,7 +26,7 @@ use crate::relay::approvals::terminal;
 
 /// Connect an account at a service, such as a Telegram bot, as a source of chats. The credentials are
 /// tried first; what is secret among them is kept sealed and never shown again. A source of the same
-/// name keeps its chats and gets these credentials.
+/// name keeps its chats, and what is not given again.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AddLink {
@@ -72,6 +73,9 @@ pub struct AddLinkOutput {
     notes: Vec<String>,
     /// Whether a source of this name was there before.
     is_replaced: bool,
+    /// Where it was linked already: the names of the settings that are other than before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced: Option<Vec<String>>,
     /// Where the service calls the hub, below its public address; absent where it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     hook_path: Option<String>,
@@ -101,8 +105,10 @@ impl Operation for AddLink {
         terminal::guard_link(call, kind.service()).await?;
         let name = self.name.unwrap_or_else(|| self.service.clone());
         rules::source_name("name", &name)?;
-        let mut settings = sorted(kind, self.settings)?;
+        let before = Before::find(call, kind.service(), &name).await?;
+        let mut settings = sorted(kind, self.settings, before.as_ref())?;
         let secrets_made = make_secrets(kind, &mut settings, call);
+        let replaced = before.as_ref().map(|before| before.replaced(&settings));
         let connector = kind.connect(&settings, links.parts.http.clone()).map_err(setting)?;
         let account =
             if self.unchecked { Account::default() } else { check(kind, &*connector).await? };
@@ -112,7 +118,17 @@ impl Operation for AddLink {
         });
         let hook_path = super::hook::path(&*connector, &call.caller().workspace_id, &name);
         let (service, plain) = (kind.service(), settings.plain);
-        let stored = Stored { name, service, plain, sealed, account, hook_path, secrets_made };
+        let stored = Stored {
+            name,
+            service,
+            plain,
+            sealed,
+            account,
+            hook_path,
+            secrets_made,
+            version: before.map(|before| before.version),
+            replaced,
+        };
         let output = store(call, stored).await?;
         links.announce_change();
         Ok(output)
@@ -123,7 +139,12 @@ impl Operation for AddLink {
             "" => "unchecked",
             account => account,
         };
-        let mut lines = vec![format!("{} is linked ({}, {whose})", output.name, output.service)];
+        let is_linked = match output.replaced.as_deref() {
+            None => "is linked".to_owned(),
+            Some([]) => "was linked already; nothing was replaced".to_owned(),
+            Some(names) => format!("was linked already; replaced: {}", names.join(", ")),
+        };
+        let mut lines = vec![format!("{} {is_linked} ({}, {whose})", output.name, output.service)];
         lines.extend(output.notes.iter().map(|note| format!("note: {note}")));
         lines.join("\n")
     }
@@ -137,6 +158,9 @@ struct Stored {
     account: Account,
     hook_path: Option<String>,
     secrets_made: BTreeMap<&'static str, String>,
+    /// The version of the link whose settings are in these.
+    version: Option<i64>,
+    replaced: Option<Vec<String>>,
 }
 
 /// Makes the secrets that the hub can make and that were not given.
@@ -165,6 +189,7 @@ async fn store(call: &Call, new: Stored) -> Result<AddLinkOutput> {
         if let Some(known) = &known {
             rules::not_being_purged(known)?;
             require_same(known, &new)?;
+            require_unchanged(known, &new)?;
         }
         tx.put_link(&NewLink {
             workspace,
@@ -183,6 +208,7 @@ async fn store(call: &Call, new: Stored) -> Result<AddLinkOutput> {
             account: new.account.name.clone(),
             notes: new.account.notes.clone(),
             is_replaced: known.is_some(),
+            replaced: new.replaced.clone(),
             hook_path: new.hook_path.clone(),
             secrets_made: new.secrets_made.clone(),
         };
@@ -210,17 +236,35 @@ fn require_same(known: &LinkRow, new: &Stored) -> Result<()> {
     Ok(())
 }
 
-/// What was given, told apart into what may be shown and what may not.
-fn sorted(kind: &dyn ConnectorKind, given: BTreeMap<String, Given>) -> Result<LinkSettings> {
+/// What somebody else gave meanwhile must not be taken back unseen.
+fn require_unchanged(known: &LinkRow, new: &Stored) -> Result<()> {
+    if known.is_live && new.version != Some(known.version) {
+        return Err(Error::Conflict(format!(
+            "the source {} was linked by somebody else just now; look at it and try again",
+            known.name
+        )));
+    }
+    Ok(())
+}
+
+/// What was given, with what stays, told apart into what may be shown and what may not.
+fn sorted(
+    kind: &dyn ConnectorKind,
+    given: BTreeMap<String, Given>,
+    before: Option<&Before>,
+) -> Result<LinkSettings> {
     if given.len() > limits::LINK_SETTINGS_MAX {
         return Err(Error::invalid("settings", "holds more than any service asks for"));
     }
-    let given: BTreeMap<String, String> =
+    let mut given: BTreeMap<String, String> =
         given.into_iter().map(|(name, Given(value))| (name, value.expose().clone())).collect();
     if let Some((name, _)) =
         given.iter().find(|(_, value)| value.len() > limits::LINK_SETTING_BYTES_MAX)
     {
         return Err(Error::invalid(format!("settings.{name}"), "is too long"));
+    }
+    if let Some(before) = before {
+        before.complete(kind.fields(), &mut given)?;
     }
     LinkSettings::sorted(kind.fields(), &given).map_err(setting)
 }

@@ -4,6 +4,7 @@
 //! was said while nobody listened. What it learns is committed with the place where it goes on.
 mod add_link;
 mod attempt;
+mod before;
 mod check_link;
 mod connect;
 mod hook;

@@ -67,7 +67,8 @@ pub(crate) struct LinkAddArgs {
     /// The source's id, such as slack-work [default: the service].
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// A setting; may be given several times. Secrets are refused here: others can see them.
+    /// A setting; may be given several times, and without a VALUE to take away what was kept. Secrets
+    /// are refused here: others can see them.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
     /// Read this secret from stdin; given several times, one line for each, in their order.

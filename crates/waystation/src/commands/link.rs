@@ -9,9 +9,10 @@ use protocol::Secret;
 use serde_json::{Map, Value, json};
 
 use super::approvals;
-use super::ask::say;
+use super::ask::{self, say};
 use super::{call, deliveries};
 use crate::cli::{Global, LinkAddArgs, LinkCommand};
+use crate::config::Config;
 use crate::paths::Place;
 use crate::{address, failure, output, reach};
 
@@ -40,7 +41,12 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
     given.extend(from_stdin(kind, &args.secrets)?);
     let is_person = std::io::stdin().is_terminal() && args.secrets.is_empty();
     if is_person {
-        ask_for_rest(kind, &mut given)?;
+        let name = args.name.as_deref().unwrap_or(&args.service);
+        let standing = if is_linked(place, name).await? { confirm(name)? } else { Standing::New };
+        // Whoever says what to change of a link is not asked for the rest.
+        if standing == Standing::New || given.is_empty() {
+            ask_for_rest(kind, &mut given, standing)?;
+        }
     }
     let settings: Map<String, Value> =
         given.iter().map(|(name, value)| (name.clone(), value.expose().clone().into())).collect();
@@ -71,12 +77,14 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
         }
     };
     output::answer(global.json, &added.answer, &added.brief)?;
-    if global.json {
-        return Ok(());
-    }
-    let text = |key: &str| added.answer.get(key).and_then(Value::as_str);
+    if global.json { Ok(()) } else { tell_next(kind, &config, &added.answer) }
+}
+
+/// Tells a person what to do after a link was added.
+fn tell_next(kind: &dyn ConnectorKind, config: &Config, added: &Value) -> Result<()> {
+    let text = |key: &str| added.get(key).and_then(Value::as_str);
     if let Some(path) = text("hook_path") {
-        let line = match address::public(&config) {
+        let line = match address::public(config) {
             None => format!(
                 "{} has to call the hub at {path}: make it reachable over https and set public_url",
                 kind.title()
@@ -85,7 +93,7 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
         };
         output::line(&line)?;
     }
-    let made = added.answer.get("secrets_made").and_then(Value::as_object);
+    let made = added.get("secrets_made").and_then(Value::as_object);
     for (name, secret) in made.into_iter().flatten() {
         let secret = secret.as_str().unwrap_or_default();
         output::line(&format!(
@@ -94,10 +102,39 @@ async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
         ))?;
     }
     let name = text("name").unwrap_or_default();
-    let steps = if is_called(&args.service) { called_steps(name) } else { next_steps(name) };
+    let steps = if is_called(kind.service()) { called_steps(name) } else { next_steps(name) };
     output::line(&format!(
         "It is followed for as long as the hub runs: waystation up keeps it running.\n{steps}"
     ))
+}
+
+/// Whether a link stood there before it was added.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    New,
+    Linked,
+}
+
+/// Whether there is a link of this name, with an account behind it.
+async fn is_linked(place: &Place, name: &str) -> Result<bool> {
+    let config = place.config()?;
+    let greeting = reach::person(&place.environment, &config.workspace)?;
+    let mut hub = reach::connect(place, &greeting).await?;
+    let links = hub.call("list_links", &json!({})).await.map_err(failure::of_client)?.answer;
+    let links = links.get("links").and_then(Value::as_array).into_iter().flatten();
+    Ok(links.into_iter().any(|link| {
+        let is = |key: &str, text: &str| link.get(key).and_then(Value::as_str) == Some(text);
+        is("name", name) && !is("status", "archive")
+    }))
+}
+
+/// Asks whether a link is to be changed.
+fn confirm(name: &str) -> Result<Standing> {
+    say(&format!("{name} is linked already; what you leave out stays as it is."))?;
+    if !ask::confirm("Change it?")? {
+        bail!("nothing was changed");
+    }
+    Ok(Standing::Linked)
 }
 
 /// Whether a service only calls, and has no chats to read.
@@ -135,7 +172,8 @@ fn plain(
             bail!("--set takes KEY=VALUE; for {} the keys are {}", kind.title(), keys(kind));
         };
         let field = find(kind, name)?;
-        if field.is_secret {
+        // Nothing is no secret: it takes away what was kept.
+        if field.is_secret && !value.is_empty() {
             bail!(
                 "{name} is a secret, and others on this machine can see what stands in a command: \
                  leave it out to be asked for it, or pipe it in with --secret-stdin {name}"
@@ -178,6 +216,7 @@ fn keys(kind: &dyn ConnectorKind) -> String {
 fn ask_for_rest(
     kind: &dyn ConnectorKind,
     given: &mut BTreeMap<String, Secret<String>>,
+    standing: Standing,
 ) -> Result<()> {
     let wanted = |field: &&Field| {
         !given.contains_key(field.name)
@@ -195,7 +234,11 @@ fn ask_for_rest(
     }
     say(&format!("{}\n", kind.guide().trim_end()))?;
     for field in fields {
-        let optional = if field.default.is_some() { ", or just Enter" } else { "" };
+        let optional = match standing {
+            Standing::Linked => ", or just Enter to keep it",
+            Standing::New if field.default.is_some() => ", or just Enter",
+            Standing::New => "",
+        };
         say(&format!("{}\n  {}", field.prompt, field.help))?;
         let mut out = std::io::stderr().lock();
         write!(out, "{}{optional}: ", field.name)?;

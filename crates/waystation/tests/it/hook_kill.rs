@@ -14,7 +14,7 @@ use crate::program::{Client, Home, Up};
 
 const KILLS: u64 = 6;
 const CALLERS: usize = 4;
-const SECRET: &str = "a-secret-of-the-test-and-of-nobody-else";
+pub(crate) const SECRET: &str = "a-secret-of-the-test-and-of-nobody-else";
 /// Issues that are talked about.
 const ISSUES: u64 = 10;
 
@@ -72,14 +72,14 @@ fn a_kill_while_a_service_calls_loses_and_doubles_nothing() {
 }
 
 /// The link is started beside the hub: until then there is nobody to call.
-fn wait_for_link(client: &Client) {
+pub(crate) fn wait_for_link(client: &Client) {
     while client.get("/v1/links")["links"][0]["status"] == "connecting" {
         thread::yield_now();
     }
 }
 
 /// GitHub says that an issue was opened; answers the status, if one came.
-fn call(up: &Up, number: u64) -> Option<u16> {
+pub(crate) fn call(up: &Up, number: u64) -> Option<u16> {
     let issue = number % ISSUES + 1;
     let user = json!({ "login": "octocat", "id": 1, "type": "User" });
     let body = json!({

@@ -8,6 +8,8 @@ use testkit::fakes::SlackFake;
 use testkit::fakes::slack::{APP_TOKEN, BOT_TOKEN};
 use testkit::fakes::telegram::{Failure, FakeTelegram, TOKEN};
 
+use crate::agent_programs::AtTerminal;
+use crate::hook_kill::{SECRET, call, wait_for_link};
 use crate::program::{Home, Ran};
 
 /// Runs a command with these lines on its stdin.
@@ -172,4 +174,67 @@ async fn a_removed_link_stays_as_an_archive_unless_it_is_purged() {
     let said = home.ok(&["link", "remove", "telegram-work", "--purge", "--yes"]);
     assert!(said.contains("with 1 chats and 1 messages"), "{said}");
     assert_eq!(listed(&home), json!([]));
+}
+
+/// A home in which GitHub is linked.
+fn with_github() -> Home {
+    let home = Home::generous();
+    let settings = json!({
+        "webhook_secret": SECRET, "token": "github_pat_x", "base_url": "https://127.0.0.1:9",
+    });
+    let link = json!({ "service": "github", "unchecked": true, "settings": settings });
+    home.ok(&["call", "add_link", &link.to_string()]);
+    home
+}
+
+/// How a hub that has just begun answers GitHub, which signs with the first secret.
+fn answered(home: &Home, number: u64) -> Option<u16> {
+    let up = home.up();
+    wait_for_link(&up.client(&home.token("human", "operator")));
+    let status = call(&up, number);
+    assert_eq!(up.stop(), 0);
+    status
+}
+
+#[test]
+fn a_link_that_is_added_again_keeps_what_is_not_given() {
+    let home = with_github();
+    let said = home.ok(&["link", "add", "github", "--force"]);
+    assert!(said.contains("github was linked already; nothing was replaced"), "{said}");
+    assert!(!said.contains("webhook_secret:"), "no secret was made: {said}");
+    assert_eq!(answered(&home, 1), Some(200));
+    assert_eq!(listed(&home)[0]["settings"]["base_url"], "https://127.0.0.1:9");
+    let secrets = ["--secret-stdin", "webhook_secret", "--secret-stdin", "webhook_secret_old"];
+    let again = ["link", "add", "github", "--force"];
+    let ran = fed(&home, &[&again[..], &secrets].concat(), &format!("the next one\n{SECRET}\n"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let replaced = "replaced: webhook_secret, webhook_secret_old";
+    assert!(ran.stdout.contains(replaced), "{}", ran.stdout);
+    assert_eq!(answered(&home, 2), Some(200), "both are believed");
+    home.ok(&[&again[..], &["--set", "webhook_secret_old="]].concat());
+    assert_eq!(answered(&home, 3), Some(401), "the old one was taken away");
+}
+
+#[test]
+fn kept_secrets_go_to_no_other_address() {
+    let home = with_github();
+    let args = ["link", "add", "github", "--force", "--set", "base_url=https://elsewhere.example"];
+    let ran = home.run(&args);
+    assert_eq!(ran.code, 3, "{}", ran.stdout);
+    assert!(ran.stderr.contains("give token, webhook_secret anew"), "{}", ran.stderr);
+    assert_eq!(listed(&home)[0]["settings"]["base_url"], "https://127.0.0.1:9");
+}
+
+#[test]
+fn a_person_is_asked_before_a_link_is_changed() {
+    let home = with_github();
+    let again = ["link", "add", "github", "--force", "--set", "installation_id=7"];
+    let mut asked = AtTerminal::start(home.command(&again), "n\n");
+    assert_eq!(asked.end(), 1);
+    assert!(asked.shown.contains("github is linked already"), "{}", asked.shown);
+    assert_eq!(listed(&home)[0]["settings"]["installation_id"], "");
+    let mut asked = AtTerminal::start(home.command(&again), "y\n");
+    assert_eq!(asked.end(), 0, "{}", asked.shown);
+    assert!(asked.shown.contains("replaced: installation_id"), "{}", asked.shown);
+    assert_eq!(listed(&home)[0]["settings"]["installation_id"], "7");
 }

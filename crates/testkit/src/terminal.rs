@@ -104,8 +104,14 @@ impl Terminal {
         self.child.id()
     }
 
+    /// Whether what is typed is shown.
+    pub fn echoes(&self) -> io::Result<bool> {
+        let modes = rustix::termios::tcgetattr(&self.master)?;
+        Ok(modes.local_modes.contains(rustix::termios::LocalModes::ECHO))
+    }
+
     /// Waits until the program has ended.
-    pub fn wait(mut self) -> io::Result<ExitStatus> {
+    pub fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait()
     }
 }
@@ -167,7 +173,7 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "test -t 0 && echo ready && read line && echo \"<$line>\""]);
         command.env("PATH", std::env::var_os("PATH").unwrap());
-        let terminal = Terminal::open(&command).unwrap();
+        let mut terminal = Terminal::open(&command).unwrap();
         assert!(terminal.shows(b"ready", 0, Duration::from_secs(10)));
         terminal.press(b"half a line\r").unwrap();
         assert!(terminal.shows(b"<half a line>", 0, Duration::from_secs(10)));

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::approvals;
 use super::ask::{self, say};
+use super::tty::Tty;
 use super::{call, deliveries};
 use crate::cli::{Global, LinkAddArgs, LinkCommand};
 use crate::config::Config;
@@ -240,10 +241,7 @@ fn ask_for_rest(
             Standing::New => "",
         };
         say(&format!("{}\n  {}", field.prompt, field.help))?;
-        let mut out = std::io::stderr().lock();
-        write!(out, "{}{optional}: ", field.name)?;
-        out.flush()?;
-        let answer = if field.is_secret { hidden(read_line)? } else { read_line()? };
+        let answer = answer(field, &format!("{}{optional}: ", field.name))?;
         if !answer.expose().is_empty() {
             given.insert(field.name.to_owned(), answer);
         }
@@ -254,20 +252,16 @@ fn ask_for_rest(
     Ok(())
 }
 
-/// Reads while the terminal does not show what is typed.
-fn hidden(read: impl FnOnce() -> Result<Secret<String>>) -> Result<Secret<String>> {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-    let stdin = std::io::stdin();
-    let before = tcgetattr(&stdin).context("the terminal does not say how it is set")?;
-    let mut silent = before.clone();
-    silent.local_modes.remove(LocalModes::ECHO);
-    silent.local_modes.insert(LocalModes::ECHONL);
-    tcsetattr(&stdin, OptionalActions::Flush, &silent)
-        .context("the terminal cannot hide what you type; pipe it in with --secret-stdin")?;
-    let line = read();
-    tcsetattr(&stdin, OptionalActions::Flush, &before)
-        .context("the terminal could not be set back; type reset")?;
-    line
+/// Asks for one thing; for a secret on the terminal itself, which shows nothing of it meanwhile.
+fn answer(field: &Field, question: &str) -> Result<Secret<String>> {
+    if field.is_secret {
+        let typed = Tty::open()?.secret(question)?;
+        return Ok(Secret::new(typed.expose().trim().to_owned()));
+    }
+    let mut out = std::io::stderr().lock();
+    write!(out, "{question}")?;
+    out.flush()?;
+    read_line()
 }
 
 fn read_line() -> Result<Secret<String>> {

@@ -78,7 +78,8 @@ impl<'a> Quiet<'a> {
 
 impl Drop for Quiet<'_> {
     fn drop(&mut self) {
-        if let Err(error) = tcsetattr(self.file, OptionalActions::Now, &self.before) {
+        // Of a secret that was pasted in several lines, the rest must not reach the shell.
+        if let Err(error) = tcsetattr(self.file, OptionalActions::Flush, &self.before) {
             tracing::debug!(%error, "the terminal is gone");
         }
     }
@@ -95,10 +96,10 @@ fn typed(mut file: &File) -> Result<String> {
         let [key] = byte;
         match key {
             key if ENTER.contains(&key) => break,
-            CONTROL_C | CONTROL_D => bail!("nothing was decided"),
+            CONTROL_C | CONTROL_D => bail!("nothing was done"),
             CONTROL_U => line.clear(),
             key if BACKSPACE.contains(&key) => take_back(&mut line),
-            key if line.len() < limits::approvals::PASSPHRASE_BYTES_MAX => line.push(key),
+            key if line.len() < limits::links::LINK_SETTING_BYTES_MAX => line.push(key),
             _ => {}
         }
     }

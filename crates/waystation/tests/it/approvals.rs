@@ -148,7 +148,7 @@ fn deciding_asks_for_the_passphrase_and_remembers_it_for_that_terminal_alone() {
     let from = other.types(&format!("approvals approve {third} --draft 1"));
     other.sees("Passphrase for deciding: ", from);
     other.presses("\u{3}");
-    other.sees("nothing was decided", from);
+    other.sees("nothing was done", from);
     assert_eq!(place.state(&third)["state"], "waiting");
 
     // Not for a shell that another program has in the same terminal.

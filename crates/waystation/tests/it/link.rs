@@ -2,15 +2,20 @@
 
 use std::io::Write;
 use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::fakes::SlackFake;
 use testkit::fakes::slack::{APP_TOKEN, BOT_TOKEN};
 use testkit::fakes::telegram::{Failure, FakeTelegram, TOKEN};
+use testkit::terminal::Terminal;
 
 use crate::agent_programs::AtTerminal;
 use crate::hook_kill::{SECRET, call, wait_for_link};
 use crate::program::{Home, Ran};
+
+/// How long a question may take to appear on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Runs a command with these lines on its stdin.
 fn fed(home: &Home, args: &[&str], stdin: &str) -> Ran {
@@ -131,6 +136,17 @@ fn a_secret_is_refused_in_an_argument() {
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("--secret-stdin bot_token"), "{}", ran.stderr);
     assert!(!ran.stderr.contains(TOKEN.split(':').nth(1).unwrap()), "{}", ran.stderr);
+}
+
+#[test]
+fn a_question_for_a_secret_that_is_left_leaves_the_terminal_as_it_was() {
+    let home = Home::new();
+    let mut terminal = Terminal::open(&home.command(&["link", "add", "telegram"])).unwrap();
+    assert!(terminal.shows(b"bot_token: ", 0, PATIENCE));
+    assert!(!terminal.echoes().unwrap(), "a secret is not shown");
+    terminal.press(b"\x03").unwrap();
+    assert!(!terminal.wait().unwrap().success());
+    assert!(terminal.echoes().unwrap(), "the terminal stays silent");
 }
 
 #[test]

@@ -60,6 +60,10 @@ pub(crate) async fn run(place: &Place, global: &Global, args: RunArgs) -> Result
 
 /// `waystation attach`.
 pub(crate) fn attach(place: &Place, args: &AttachArgs) -> Result<ExitCode> {
+    // Without one, what stands on stdin would be typed, and its end would end the agent's program.
+    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+        bail!("attach shows an agent's terminal on yours: run it in a terminal");
+    }
     let found = find(place, args.name.as_deref())?;
     watch(&found.socket, &found.record.agent)
 }

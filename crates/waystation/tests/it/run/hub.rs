@@ -1,6 +1,8 @@
 //! `waystation run` and the hub: a session that is known, reported, and outlives the hub.
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -99,6 +101,18 @@ fn an_agent_finds_its_identity_in_a_fresh_token() {
     assert_eq!(session(&home)["management_mode"], "managed");
     terminal.press(b"\x04");
     assert_eq!(terminal.wait(), 0);
+}
+
+#[test]
+fn a_run_takes_pipes_too_and_plainly() {
+    let home = Home::new();
+    let _hub = home.up();
+    let mut command = home.command(&["run", "alice", "--", "/bin/cat"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"one\ntwo\x1dd").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "one\ntwo\x1dd");
+    assert_eq!(output.status.code(), Some(0));
 }
 
 #[test]

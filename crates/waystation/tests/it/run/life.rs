@@ -1,7 +1,6 @@
 //! A terminal's life: shown, left, come back to, resized, stopped, hung up on, started anew.
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::json;
 
@@ -152,14 +151,15 @@ fn a_program_starts_anew_in_the_same_terminal() {
 }
 
 #[test]
-fn pipes_work_too_and_plainly() {
-    let keeper = Keeper::of(&["/bin/cat"]);
-    let mut command = keeper.attach_command();
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"one\ntwo\x1dd").unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "one\ntwo\x1dd");
-    assert_eq!(output.status.code(), Some(0));
+fn who_comes_back_without_a_terminal_is_refused_and_the_program_goes_on() {
+    let mut keeper = Keeper::of(&["/bin/cat"]);
+    let ran = keeper.home.run(&["attach", "tester"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stderr.contains("run it in a terminal"), "{}", ran.stderr);
+    let mut terminal = keeper.attach();
+    terminal.press(b"still here\r");
+    terminal.wait_for("still here\r\nstill here");
+    assert!(keeper.is_alive());
 }
 
 #[test]

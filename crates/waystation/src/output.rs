@@ -1,10 +1,15 @@
 //! What commands print.
 
 use std::io::Write;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde_json::Value;
+
+/// How often it is looked whether anybody reads what a command goes on printing.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Prints text and a line end; a closed pipe ends the output, not the command.
 pub(crate) fn line(text: &str) -> Result<()> {
@@ -15,6 +20,22 @@ pub(crate) fn line(text: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Ends when nobody reads what is printed any more, for commands that print until they are interrupted.
+/// Nothing has to be printed to find out.
+pub(crate) async fn nobody_reads() {
+    while is_read() {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Whether the other end of standard output is there: always, where it is a file.
+fn is_read() -> bool {
+    let stdout = std::io::stdout();
+    let mut end = PollFd::new(&stdout, PollFlags::empty());
+    let looked = poll(std::slice::from_mut(&mut end), Some(&Timespec::default()));
+    looked.is_err() || !end.revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 /// Prints a notice where Claude Code looks for it.

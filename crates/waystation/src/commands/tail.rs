@@ -9,7 +9,7 @@ use crate::cli::Global;
 use crate::paths::Place;
 use crate::{output, owner};
 
-/// Prints messages as they arrive, until interrupted. An owner that goes away is waited for.
+/// Prints messages as they arrive, until interrupted or not read any more. An owner that goes away is waited for.
 pub(crate) async fn run(
     place: &Place,
     global: &Global,
@@ -19,6 +19,7 @@ pub(crate) async fn run(
     tokio::select! {
         ended = follow(place, global, thread, since) => ended,
         () = owner::asked_to_stop() => Ok(()),
+        () = output::nobody_reads() => Ok(()),
     }
 }
 

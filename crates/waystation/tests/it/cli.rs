@@ -281,6 +281,31 @@ fn tail_goes_on_when_the_owner_is_killed() {
 }
 
 #[test]
+fn what_is_followed_ends_when_nobody_reads_it() {
+    let home = Home::new();
+    let thread = new_thread(&home);
+    home.ok(&["post", &thread, "first"]);
+    for words in [
+        &["tail", &thread, "--json"],
+        &["audit", "tail", "--json"],
+        &["agents", "--watch", "--json"],
+    ] {
+        let mut child = home.command(words).stdout(Stdio::piped()).spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut String::new()).unwrap();
+        drop(out);
+        let pid = Pid::from_child(&child);
+        let (tell, ended) = channel();
+        std::thread::spawn(move || tell.send(child.wait().unwrap().code()));
+        let code = ended.recv_timeout(LIVE).unwrap_or_else(|_| {
+            kill_process(pid, Signal::KILL).unwrap();
+            panic!("{words:?} goes on");
+        });
+        assert_eq!(code, Some(0), "{words:?}");
+    }
+}
+
+#[test]
 fn what_ends_the_hub_and_what_explains_it_answer_scripts_too() {
     let home = Home::new();
     assert_eq!(home.run(&["down", "--json"]).json(), json!({ "stopped": false }));

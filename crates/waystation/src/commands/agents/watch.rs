@@ -59,6 +59,7 @@ pub(super) async fn run_json(place: &Place) -> Result<()> {
     tokio::select! {
         ended = printing => ended,
         () = owner::asked_to_stop() => Ok(()),
+        () = output::nobody_reads() => Ok(()),
     }
 }
 

@@ -18,11 +18,12 @@ use crate::{output, owner};
 /// How often the trail is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Prints entries as they are made, until interrupted. An owner that goes away is waited for.
+/// Prints entries as they are made, until interrupted or not read any more. An owner that goes away is waited for.
 pub(super) async fn run(place: &Place, global: &Global) -> Result<()> {
     tokio::select! {
         ended = follow(place, global) => ended,
         () = owner::asked_to_stop() => Ok(()),
+        () = output::nobody_reads() => Ok(()),
     }
 }
 

@@ -12,6 +12,15 @@ use crate::output;
 #[derive(Debug)]
 pub(crate) struct Refused(pub(crate) Value);
 
+impl Refused {
+    /// How a command ends with it.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        let name = self.0.get("code").and_then(Value::as_str).unwrap_or_default();
+        let code = ErrorCode::ALL.iter().find(|code| code.name() == name);
+        ExitCode::from(code.map_or(1, |code| code.exit_code()))
+    }
+}
+
 impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text = |key: &str| self.0.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -69,9 +78,7 @@ pub(crate) fn of_words(error: &clap::Error) -> ExitCode {
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(refused) = error.downcast_ref::<Refused>() {
         output::note(&format!("waystation: {refused}"));
-        let name = refused.0.get("code").and_then(Value::as_str).unwrap_or_default();
-        let code = ErrorCode::ALL.iter().find(|code| code.name() == name);
-        return ExitCode::from(code.map_or(1, |code| code.exit_code()));
+        return refused.exit_code();
     }
     output::note(&format!("waystation: {}", in_words(error)));
     ExitCode::FAILURE

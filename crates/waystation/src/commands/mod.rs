@@ -10,6 +10,7 @@ mod deliveries;
 mod diff;
 mod doctor;
 mod documents;
+mod each;
 mod followed;
 pub(crate) mod hook;
 mod import;
@@ -106,8 +107,8 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
         Command::Agents(args) => agents::run(&place, &global, args).await?,
         Command::Approvals(args) => approvals::run(&place, &global, args).await?,
         Command::Send(args) => send::run(&place, &global, args).await?,
-        Command::Outbox(args) => outbox::run(&place, &global, args).await?,
-        Command::Work(args) => work::run(&place, &global, args).await?,
+        Command::Outbox(args) => return outbox::run(&place, &global, args).await,
+        Command::Work(args) => return work::run(&place, &global, args).await,
         Command::Docs(command) => documents::run(&place, &global, command).await?,
         Command::Review(command) => review::run(&place, &global, command).await?,
         Command::Connect(args) => return connect::run(&place, &global, &args).await,

@@ -1,10 +1,12 @@
 //! `waystation outbox`: what is on its way to services, what was given up and why.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use edge::local::Client;
 use serde_json::{Value, json};
 
-use super::compact;
+use super::{compact, each};
 use crate::cli::{Global, OutboxArgs, OutboxCommand, OutboxListArgs};
 use crate::paint::Paint;
 use crate::paths::Place;
@@ -12,22 +14,25 @@ use crate::table::{Cell, Fit, Table, Tone};
 use crate::{failure, output, reach, surroundings};
 
 /// `waystation outbox`.
-pub(crate) async fn run(place: &Place, global: &Global, args: OutboxArgs) -> Result<()> {
+pub(crate) async fn run(place: &Place, global: &Global, args: OutboxArgs) -> Result<ExitCode> {
     let config = place.config()?;
     let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub: Client = reach::connect(place, &greeting).await?;
     match args.command {
-        None => list(&mut hub, global, args.list).await,
-        Some(OutboxCommand::List(args)) => list(&mut hub, global, args).await,
-        Some(OutboxCommand::Show { id }) => show(&mut hub, global, &id).await,
+        None => list(&mut hub, global, args.list).await?,
+        Some(OutboxCommand::List(args)) => list(&mut hub, global, args).await?,
+        Some(OutboxCommand::Show { id }) => show(&mut hub, global, &id).await?,
         Some(OutboxCommand::Redrive { ids, not_arrived }) => {
-            let more = if not_arrived { json!({ "not_arrived": true }) } else { json!({}) };
-            each(&mut hub, global, "redrive_outbox", &ids, &more).await
+            let not_arrived = not_arrived.then_some(true);
+            let input = |id: &str| compact(json!({ "outbox_id": id, "not_arrived": not_arrived }));
+            return each::run(&mut hub, global, "redrive_outbox", &ids, input).await;
         }
         Some(OutboxCommand::Cancel { ids }) => {
-            each(&mut hub, global, "cancel_outbox", &ids, &json!({})).await
+            let input = |id: &str| json!({ "outbox_id": id });
+            return each::run(&mut hub, global, "cancel_outbox", &ids, input).await;
         }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn list(hub: &mut Client, global: &Global, args: OutboxListArgs) -> Result<()> {
@@ -56,25 +61,6 @@ async fn show(hub: &mut Client, global: &Global, id: &str) -> Result<()> {
         output::line(&format!(
             "\nwaystation outbox redrive {id} tries it again\nwaystation outbox cancel {id} lets it be"
         ))?;
-    }
-    Ok(())
-}
-
-async fn each(
-    hub: &mut Client,
-    global: &Global,
-    operation: &'static str,
-    ids: &[String],
-    more: &Value,
-) -> Result<()> {
-    for id in ids {
-        let mut input = json!({ "outbox_id": id });
-        if let (Some(input), Some(more)) = (input.as_object_mut(), more.as_object()) {
-            input.extend(more.clone());
-        }
-        let called = hub.call(operation, &input).await;
-        let called = called.map_err(failure::of_client)?;
-        output::answer(global.json, &called.answer, &called.brief)?;
     }
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! `waystation work`: what agents have to do, what was given up and why.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use edge::local::Client;
 use serde_json::{Value, json};
 
-use super::compact;
+use super::{compact, each};
 use crate::cli::{Global, WorkArgs, WorkCommand, WorkListArgs};
 use crate::paint::Paint;
 use crate::paths::Place;
@@ -12,23 +14,20 @@ use crate::table::{Cell, Fit, Table, Tone};
 use crate::{failure, output, reach, surroundings};
 
 /// `waystation work`.
-pub(crate) async fn run(place: &Place, global: &Global, args: WorkArgs) -> Result<()> {
+pub(crate) async fn run(place: &Place, global: &Global, args: WorkArgs) -> Result<ExitCode> {
     let config = place.config()?;
     let greeting = reach::person(&place.environment, &config.workspace)?;
     let mut hub: Client = reach::connect(place, &greeting).await?;
     match args.command {
-        None => list(&mut hub, global, args.list).await,
-        Some(WorkCommand::List(args)) => list(&mut hub, global, args).await,
-        Some(WorkCommand::Show { id }) => show(&mut hub, global, &id).await,
+        None => list(&mut hub, global, args.list).await?,
+        Some(WorkCommand::List(args)) => list(&mut hub, global, args).await?,
+        Some(WorkCommand::Show { id }) => show(&mut hub, global, &id).await?,
         Some(WorkCommand::Retry { ids, queue }) => {
-            for id in &ids {
-                let input = compact(json!({ "work_id": id, "queue": queue }));
-                let called = hub.call("requeue_work", &input).await.map_err(failure::of_client)?;
-                output::answer(global.json, &called.answer, &called.brief)?;
-            }
-            Ok(())
+            let input = |id: &str| compact(json!({ "work_id": id, "queue": queue }));
+            return each::run(&mut hub, global, "requeue_work", &ids, input).await;
         }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn list(hub: &mut Client, global: &Global, args: WorkListArgs) -> Result<()> {

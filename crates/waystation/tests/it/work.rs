@@ -17,6 +17,19 @@ fn make_work(client: &Client) {
     client.ok("POST", "/v1/envelopes", &json!({ "envelope": envelope }));
 }
 
+/// Makes work, and lets it be given up.
+fn given_up(client: &Client) -> String {
+    make_work(client);
+    let mut id = Value::Null;
+    for _ in 0..5 {
+        let mut item = pull(client);
+        id = item["work_id"].take();
+        let back = json!({ "fence": item["fence"], "reason": "too hard for us" });
+        client.ok("POST", &format!("/v1/work/{}/release", id.as_str().unwrap()), &back);
+    }
+    id.as_str().unwrap().to_owned()
+}
+
 fn pull(client: &Client) -> Value {
     let wanted = json!({ "queue": "experts", "wait_ms": 30_000 });
     client.ok("POST", "/v1/work/pull", &wanted)["items"][0].clone()
@@ -29,14 +42,7 @@ fn what_was_given_up_is_seen_shown_and_given_out_again() {
     assert_eq!(home.ok(&["work"]).trim(), "there is no such work");
     let up = home.up();
     let client = up.client(&home.token("experts", "worker"));
-    make_work(&client);
-    let mut id = String::new();
-    for _ in 0..5 {
-        let item = pull(&client);
-        id = item["work_id"].as_str().unwrap().to_owned();
-        let back = json!({ "fence": item["fence"], "reason": "too hard for us" });
-        client.ok("POST", &format!("/v1/work/{id}/release"), &back);
-    }
+    let id = given_up(&client);
     let listed = home.ok(&["work", "--state", "dead"]);
     assert!(listed.contains(&id) && listed.contains("too hard for us"), "{listed}");
     assert!(listed.contains("waystation work show"), "{listed}");
@@ -58,5 +64,37 @@ fn what_was_given_up_is_seen_shown_and_given_out_again() {
     assert!(late.code != 0 && late.stderr.contains("this work is done"), "{}", late.stderr);
     let unknown = home.run(&["work", "show", "work_nobody"]);
     assert!(unknown.code != 0 && unknown.stderr.contains("work"), "{}", unknown.stderr);
+    assert_eq!(up.stop(), 0);
+}
+
+#[test]
+fn one_that_is_refused_keeps_the_others_from_nothing_and_is_named() {
+    let home = Home::generous();
+    home.configure("[relay.tools.default]\nfallback = [\"agent:experts\"]\n");
+    let up = home.up();
+    let id = given_up(&up.client(&home.token("experts", "worker")));
+    let ran = home.run(&["work", "retry", "work_first", &id, "work_last"]);
+    assert_eq!(ran.code, 6, "{}", ran.stderr);
+    assert!(ran.stdout.contains(&format!("{id} is ready in experts")), "{}", ran.stdout);
+    for missing in ["work_first", "work_last"] {
+        let said = format!("waystation: {missing}: work not found (NOT_FOUND)");
+        assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+    }
+    let ran = home.run(&["work", "retry", &id, "work_last", "--json"]);
+    let all = ran.json();
+    assert_eq!((ran.code, all.as_array().unwrap().len()), (6, 2), "{all}");
+    assert_eq!((&all[0]["id"], &all[0]["answer"]["state"]), (&json!(id), &json!("ready")));
+    assert_eq!(
+        (&all[1]["id"], &all[1]["error"]["code"]),
+        (&json!("work_last"), &json!("NOT_FOUND"))
+    );
+    let one = home.run(&["work", "retry", &id, "--json"]).json();
+    assert_eq!(one["work_id"], json!(id), "one alone is answered as by any command");
+    for what in ["redrive", "cancel"] {
+        let ran = home.run(&["outbox", what, "out_first", "out_last", "--json"]);
+        let all = ran.json();
+        assert_eq!((ran.code, &all[1]["id"]), (6, &json!("out_last")), "{all}");
+        assert!(ran.stderr.contains("out_first: action not found"), "{}", ran.stderr);
+    }
     assert_eq!(up.stop(), 0);
 }

@@ -81,7 +81,7 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
     let clock = SystemClock;
     let keys = KeyRing::open(&place.keys(), config.identity.authority()?, clock.now())?;
     let keys = Arc::new(keys);
-    let revocations = Arc::new(Revocations::default());
+    let revocations = Arc::new(Revocations::of(&config.identity));
     let verifier = Verifier::new(&config.identity, Arc::clone(&keys), Arc::clone(&revocations))?;
     let http = HttpClient::new(&config.links.http_settings())
         .context("cannot make the client of links")?;

@@ -60,10 +60,12 @@ impl Operation for RevokeToken {
         }
         validate::line(&self.jti, limits::TOKEN_ID_CHARS_MAX).field("jti")?;
         let (caller, now) = (call.shared_caller(), call.now());
+        let may_be_of_others = call.hub.revocations.may_be_of_others();
         let output = call
             .write(move |tx| {
-                // A mistyped id of the hub's own is one that does not exist.
-                if self.jti.starts_with(TokenId::PREFIX) {
+                // A mistyped id of the hub's own is one that does not exist, and so is any other where
+                // nobody else issues tokens.
+                if self.jti.starts_with(TokenId::PREFIX) || !may_be_of_others {
                     revoke_issued(tx, &caller.workspace_id, &self.jti, now)
                 } else {
                     revoke_other(tx, &caller.workspace_id, &self.jti, now)

@@ -43,6 +43,15 @@ impl Default for IdentityConfig {
     }
 }
 
+impl IdentityConfig {
+    /// Whether tokens count that the hub did not issue.
+    pub(super) fn has_other_tokens(&self) -> bool {
+        !(self.static_tokens.is_empty()
+            && self.client_certificates.is_empty()
+            && self.issuers.is_empty())
+    }
+}
+
 /// A token that stands in the configuration. It has no end; revoke it by its id, or remove it and start
 /// the hub again, to take it back.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -8,6 +8,7 @@ use parking_lot::RwLock;
 use protocol::{Caller, Timestamp};
 use tokio::sync::Notify;
 
+use super::config::IdentityConfig;
 use super::error::IdentityError;
 
 const SHARDS: usize = 16;
@@ -24,6 +25,8 @@ pub struct Revocations {
     count: AtomicUsize,
     /// Rings for those who wait when one is added.
     news: Notify,
+    /// Whether no token counts but those that the hub issued.
+    is_hub_alone: bool,
 }
 
 /// By their hash, so that looking one up makes no copy of it.
@@ -42,6 +45,16 @@ impl Revoked {
 }
 
 impl Revocations {
+    /// None yet, for a hub that believes what this configuration says.
+    pub fn of(config: &IdentityConfig) -> Self {
+        Self { is_hub_alone: !config.has_other_tokens(), ..Self::default() }
+    }
+
+    /// Whether there can be a token that the hub did not issue.
+    pub(crate) fn may_be_of_others(&self) -> bool {
+        !self.is_hub_alone
+    }
+
     /// Refuses the token of this id from now on, wherever it was verified before.
     pub fn revoke(&self, workspace: &str, jti: &str) {
         self.load([(workspace, jti)]);

@@ -233,3 +233,18 @@ fn a_variable_that_is_no_text_harms_nobody() {
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("WAYSTATION_AGENT is not UTF-8 text"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_mistyped_id_of_a_token_is_not_called_revoked() {
+    let home = Home::new();
+    let ran = home.run(&["token", "revoke", "nope"]);
+    assert_eq!(ran.code, 6, "{}", ran.stdout);
+    assert!(ran.stderr.contains("token not found (NOT_FOUND)"), "{}", ran.stderr);
+    // Where others issue tokens too, the hub knows none of theirs before they are used.
+    let home = Home::new();
+    home.configure(
+        "[[identity.static_tokens]]\ntoken = \"a-long-random-word\"\nagent_id = \"fixed\"\n\
+         workspace_id = \"default\"\nrole = \"worker\"\n",
+    );
+    assert!(home.ok(&["token", "revoke", "nope"]).contains("nope is revoked"));
+}

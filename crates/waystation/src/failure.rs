@@ -28,12 +28,22 @@ impl std::fmt::Display for Refused {
         if text("code") == ErrorCode::Internal.name() && !text("request_id").is_empty() {
             write!(f, "\n  the hub's log says why, under request {}", text("request_id"))?;
         }
-        match (text("hint"), where_to_look(text("message"))) {
-            ("", None) => Ok(()),
-            ("", Some(command)) => write!(f, "\n  waystation {command} shows what there is"),
-            (hint, _) => write!(f, "\n  {hint}"),
+        // The hub's hint is for those who call operations; at a prompt, a command helps more.
+        match (where_to_look(text("message")), who_calls(text("code")), text("hint")) {
+            (Some(command), ..) => write!(f, "\n  waystation {command} shows what there is"),
+            (None, None, "") => Ok(()),
+            (None, Some(hint), _) | (None, None, hint) => write!(f, "\n  {hint}"),
         }
     }
+}
+
+/// What says who calls, where that was refused.
+fn who_calls(code: &str) -> Option<&'static str> {
+    (code == ErrorCode::Unauthorized.name()).then_some(
+        "WAYSTATION_TOKEN or WAYSTATION_TOKEN_FILE says who calls, or else WAYSTATION_AGENT, \
+         WAYSTATION_WORKSPACE_ID, WAYSTATION_SESSION and WAYSTATION_ROLE; waystation token issue makes \
+         a token",
+    )
 }
 
 /// The command that lists what was not found.
@@ -46,6 +56,7 @@ fn where_to_look(message: &str) -> Option<&'static str> {
         "proposal" => "approvals",
         "thread" => "threads",
         "token" => "token list",
+        "wake" => "agents wakes",
         "work" => "work",
         _ => return None,
     })
@@ -111,7 +122,11 @@ mod tests {
             refused("link not found", ""),
             "link not found (NOT_FOUND)\n  waystation link list shows what there is"
         );
-        assert_eq!(refused("link not found", "ask"), "link not found (NOT_FOUND)\n  ask");
+        assert_eq!(
+            refused("thread not found", "list_threads shows the threads you take part in"),
+            "thread not found (NOT_FOUND)\n  waystation threads shows what there is"
+        );
+        assert_eq!(refused("memory not found", "ask"), "memory not found (NOT_FOUND)\n  ask");
         assert_eq!(refused("memory not found", ""), "memory not found (NOT_FOUND)");
     }
 

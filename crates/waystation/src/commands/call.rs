@@ -3,7 +3,7 @@
 use anyhow::Result;
 use edge::EdgeError;
 use edge::local::{Called, ClientError};
-use protocol::ErrorCode;
+use protocol::{ErrorCode, validate};
 use serde_json::{Value, json};
 
 use crate::cli::Global;
@@ -22,9 +22,27 @@ pub(crate) async fn run(
     input: &str,
 ) -> Result<()> {
     let Some(operation) = operation else { return list(global) };
+    check_name(&operation)?;
     let text = if input == "-" { super::read_stdin()? } else { input.to_owned() };
     let called = ask_with(place, &operation, text).await?;
     output::json(&called.answer)
+}
+
+/// Refuses what no operation is called; the hub itself would answer in words for other clients.
+fn check_name(name: &str) -> Result<()> {
+    let catalogue = hub::catalogue();
+    if catalogue.get(name).is_some() {
+        return Ok(());
+    }
+    let known = catalogue.entries().iter().map(|entry| entry.name);
+    let meant = validate::nearest(name, known);
+    let meant = meant.map_or_else(String::new, |name| format!("; did you mean {name}?"));
+    let error = json!({
+        "code": ErrorCode::UnknownOperation.name(),
+        "message": format!("there is no operation '{name}'"),
+        "hint": format!("waystation call lists them{meant}"),
+    });
+    Err(Refused(error).into())
 }
 
 /// Calls an operation and prints its answer.

@@ -45,6 +45,7 @@ mod middle;
 mod owner;
 mod pages;
 mod program;
+mod prompts;
 mod rest;
 mod review;
 mod run;

@@ -349,6 +349,7 @@ impl Config {
             );
         }
         protocol::validate::name(&self.workspace).context("workspace")?;
+        crate::logs::filter(&self.log)?;
         self.relay.check()?;
         self.model.check()?;
         self.wake.check()

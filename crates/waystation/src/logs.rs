@@ -8,8 +8,7 @@ use crate::surroundings;
 
 /// Starts logging.
 pub(crate) fn start(config: &LogConfig) -> Result<()> {
-    let filter = EnvFilter::try_new(&config.filter)
-        .with_context(|| format!("log.filter = {:?} is not a filter", config.filter))?
+    let filter = filter(config)?
         // Below warnings these print whole requests, and with them what people wrote.
         .add_directive("rmcp=error".parse()?)
         .add_directive("hyper=warn".parse()?)
@@ -20,4 +19,10 @@ pub(crate) fn start(config: &LogConfig) -> Result<()> {
         LogFormat::Text => builder.with_ansi(surroundings::wants_colour_on_stderr()).try_init(),
     };
     started.map_err(|error| anyhow::anyhow!("logging could not start: {error}"))
+}
+
+/// What to log, if the setting can be read.
+pub(crate) fn filter(config: &LogConfig) -> Result<EnvFilter> {
+    EnvFilter::try_new(&config.filter)
+        .with_context(|| format!("log.filter = {:?} is not a filter", config.filter))
 }

@@ -40,6 +40,17 @@ fn a_wrong_setting_is_named() {
 }
 
 #[test]
+fn a_wrong_filter_is_named_before_a_hub_is_started_with_it() {
+    let home = Home::new();
+    home.configure("[log]\nfilter = \"[[[\"\n");
+    let ran = home.run(&["threads"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("log.filter = \"[[[\" is not a filter"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("no hub answered"), "{}", ran.stderr);
+    assert!(!home.data().join("owner.log").exists(), "a hub was started");
+}
+
+#[test]
 fn a_wrong_variable_is_named_and_a_missing_file_too() {
     let home = Home::new().with("LIMITS__POSTS_BURST", "many");
     let ran = home.run(&["threads"]);

@@ -214,8 +214,11 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page.
-    Man,
+    /// Print the manual page of the program, or of a command: `waystation man token issue`.
+    Man {
+        /// The command.
+        command: Vec<String>,
+    },
     /// Print every setting, with its default and its variable.
     Config,
     /// Write or check the generated reference.

@@ -53,7 +53,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     };
     match command {
         Command::Completions { shell } => shell::completions(shell),
-        Command::Man => shell::manual(),
+        Command::Man { command } => shell::manual(&command),
         Command::Reference(args) => reference::run(&args.out, args.check),
         Command::Redact(args) => redact::run(&cli.global, &args),
         Command::Config => {

@@ -42,6 +42,7 @@ mod link;
 mod listen;
 mod lost_owner;
 mod middle;
+mod manual;
 mod owner;
 mod pages;
 mod program;

@@ -103,10 +103,7 @@ fn tell_next(kind: &dyn ConnectorKind, config: &Config, added: &Value) -> Result
         ))?;
     }
     let name = text("name").unwrap_or_default();
-    let steps = if is_called(kind.service()) { called_steps(name) } else { next_steps(name) };
-    output::line(&format!(
-        "It is followed for as long as the hub runs: waystation up keeps it running.\n{steps}"
-    ))
+    output::line(&steps(kind.service(), name))
 }
 
 /// Whether a link stood there before it was added.
@@ -138,10 +135,26 @@ fn confirm(name: &str) -> Result<Standing> {
     Ok(Standing::Linked)
 }
 
-/// Whether a service only calls, and has no chats to read.
-fn is_called(service: &str) -> bool {
+/// What a person does after a link is there: with chats to read, with what calls the hub, or with what
+/// the hub calls.
+fn steps(service: &str, link: &str) -> String {
     use protocol::relay::channel;
-    [channel::GITHUB, channel::SENTRY, channel::OPENPROJECT].contains(&service)
+    let steps = match service {
+        channel::WEBHOOK => return sent_steps(link),
+        channel::GITHUB | channel::SENTRY | channel::OPENPROJECT => called_steps(link),
+        _ => next_steps(link),
+    };
+    format!("It is followed for as long as the hub runs: waystation up keeps it running.\n{steps}")
+}
+
+/// What a person does after the hub was told whom to call.
+fn sent_steps(link: &str) -> String {
+    format!(
+        "It is called when an action that an agent proposes to its address is approved.\n\nNext:\n  \
+         waystation link check {link}   says how the receiver can check what comes\n  \
+         waystation approvals   shows what agents propose\n  \
+         waystation outbox      shows what was sent, and what was given up"
+    )
 }
 
 /// What a person does after a service was told whom to call.

@@ -161,6 +161,21 @@ fn a_guide_says_how_to_get_what_each_service_asks_for() {
 }
 
 #[test]
+fn a_service_that_is_only_called_is_not_said_to_be_followed() {
+    let home = Home::new();
+    let secrets = ["--secret-stdin", "url", "--secret-stdin", "secret"];
+    let args = [["link", "add", "webhook", "--force"], secrets].concat();
+    let secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz";
+    let ran = fed(&home, &args, &format!("https://receiver.invalid/hook\n{secret}\n"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(!ran.stdout.contains("followed"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("list_chats"), "{}", ran.stdout);
+    for next in ["waystation link check webhook", "waystation outbox"] {
+        assert!(ran.stdout.contains(next), "{}", ran.stdout);
+    }
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let home = Home::new();
     let ran = home.run(&["link", "add", "telegram"]);

@@ -177,6 +177,25 @@ fn what_is_no_export_is_refused_with_what_is_understood() {
 }
 
 #[test]
+fn a_file_that_is_not_found_out_is_read_as_what_it_is_said_to_be() {
+    let home = Home::new();
+    // What tells it from other files stands too far behind.
+    let text = telegram(3).replacen('{', &format!("{{{}", " ".repeat(70_000)), 1);
+    let path = write(&home, "export.json", &text);
+    let path = path.to_str().unwrap();
+    let ran = home.run(&["import", path]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stderr.contains("say which with --service"), "{}", ran.stderr);
+    let said = home.ok(&["import", path, "--service", "telegram"]);
+    assert!(said.contains("3 new messages in telegram"), "{said}");
+    let path = write(&home, "notes.txt", "buy milk");
+    let ran = home.run(&["import", path.to_str().unwrap(), "--service", "telegram"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stderr.contains("line 1, column 1"), "{}", ran.stderr);
+    assert!(!ran.stdout.contains("list_chats"), "there are none: {}", ran.stdout);
+}
+
+#[test]
 fn a_file_that_breaks_off_is_taken_as_far_as_it_goes() {
     let home = Home::new();
     let whole = telegram(2_500);

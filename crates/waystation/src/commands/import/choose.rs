@@ -1,4 +1,4 @@
-//! Which importer reads a file: the surest of them.
+//! Which importer reads a file: the surest of them, or the one whose service is named.
 
 use anyhow::{Result, bail};
 use connector_api::{Importer, Probe};
@@ -15,7 +15,7 @@ pub(super) struct Choice {
 /// Asks every importer what a file is.
 pub(super) fn choose(args: &ImportArgs, found: &Found) -> Result<Choice> {
     let probe = Probe { path: &args.path, head: &found.head, names: &found.names };
-    let importers = connectors::ALL.iter().flat_map(|kind| kind.importers().iter().copied());
+    let mut importers = connectors::ALL.iter().flat_map(|kind| kind.importers().iter().copied());
     let wanted = |importer: &&dyn Importer| {
         args.service.as_deref().is_none_or(|service| importer.service() == service)
     };
@@ -27,24 +27,23 @@ pub(super) fn choose(args: &ImportArgs, found: &Found) -> Result<Choice> {
     if let Some((importer, detected)) = detected {
         return Ok(Choice { importer, what: detected.what });
     }
-    let known: Vec<String> = importers
-        .filter(wanted)
-        .map(|importer| format!("  {:<10} {}", importer.service(), importer.format()))
-        .collect();
     let path = args.path.display();
-    match (&args.service, known.is_empty()) {
-        (Some(service), true) => bail!(
-            "{service} gives no exports that could be imported; waystation link add {service} \
-             connects an account"
-        ),
-        (Some(service), false) => bail!(
-            "{path} is not an export of {service} that is understood. These are:\n{}",
-            known.join("\n")
-        ),
-        (None, _) => bail!(
+    let Some(service) = &args.service else {
+        let known: Vec<String> = importers
+            .map(|importer| format!("  {:<10} {}", importer.service(), importer.format()))
+            .collect();
+        bail!(
             "{path} is no export that is understood. These are:\n{}\n\
              If it is one of them, say which with --service, and tell us that it was not found out",
             known.join("\n")
+        );
+    };
+    // Whoever names the service knows better than a look at the beginning.
+    match importers.find(wanted) {
+        Some(importer) => Ok(Choice { importer, what: "as --service says".to_owned() }),
+        None => bail!(
+            "{service} gives no exports that could be imported; waystation link add {service} \
+             connects an account"
         ),
     }
 }

@@ -95,7 +95,7 @@ impl Report {
         }
         if self.is_dry {
             lines.push("Nothing was stored; leave --dry-run out to do it.".to_owned());
-        } else {
+        } else if self.counts.messages > 0 || self.messages_before > 0 {
             lines.push(link::next_steps(&self.source));
         }
         lines.join("\n")

@@ -15,9 +15,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use edge::local::{Owner, OwnerInfo};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::AgentdArgs;
+use crate::cli::{AgentdArgs, Global};
 use crate::host::{Door, Host, Installed};
 use crate::paths::Place;
 use crate::{logs, output, owner, reach};
@@ -25,7 +26,7 @@ use remote::Remote;
 pub(crate) use saved::Saved;
 
 /// Runs until it is told to stop.
-pub(crate) async fn run(place: &Place, args: &AgentdArgs) -> Result<ExitCode> {
+pub(crate) async fn run(place: &Place, global: &Global, args: &AgentdArgs) -> Result<ExitCode> {
     if args.on_demand
         && let Err(error) = rustix::process::setsid()
     {
@@ -63,7 +64,7 @@ pub(crate) async fn run(place: &Place, args: &AgentdArgs) -> Result<ExitCode> {
     let serving = edge::local::relay(remote, asked.clone(), &sockets, stop.clone())?;
     let door = Door::new(sockets.hub, &config.workspace);
     let host = Host::new(place, door, Installed::new(config.host))?;
-    output::line(&format!("agentd serves {} for {}", place.shown(), saved.hub))?;
+    announce(place, global, &saved)?;
     let host_stop = CancellationToken::new();
     let working = host.run(host_stop.clone());
     let ending = async {
@@ -80,6 +81,17 @@ pub(crate) async fn run(place: &Place, args: &AgentdArgs) -> Result<ExitCode> {
     };
     tokio::join!(serving, host);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what is served: to people in words, to scripts in a line of JSON.
+fn announce(place: &Place, global: &Global, saved: &Saved) -> Result<()> {
+    if global.json {
+        return output::json_line(&json!({
+            "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id(), "hub": saved.hub,
+            "data": place.folder,
+        }));
+    }
+    output::line(&format!("agentd serves {} for {}", place.shown(), saved.hub))
 }
 
 /// The token that agentd itself calls with.

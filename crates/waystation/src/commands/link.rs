@@ -36,7 +36,9 @@ pub(crate) async fn run(place: &Place, global: &Global, command: LinkCommand) ->
 async fn add(place: &Place, global: &Global, args: &LinkAddArgs) -> Result<()> {
     let kind = connectors::kind(&args.service).context("this service is not known")?;
     if args.guide {
-        return output::line(kind.guide().trim_end());
+        let guide = kind.guide().trim_end();
+        let value = json!({ "service": args.service, "guide": guide });
+        return output::answer(global.json, &value, guide);
     }
     let mut given = plain(kind, &args.settings)?;
     given.extend(from_stdin(kind, &args.secrets)?);

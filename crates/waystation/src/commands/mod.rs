@@ -91,7 +91,7 @@ async fn run_async(command: Command, global: Global, place: Place) -> Result<Exi
     match command {
         Command::Up(args) => return up::run(&place, &global, &args).await,
         Command::Owner => return up::owner(&place).await,
-        Command::Agentd(args) => return crate::agentd::run(&place, &args).await,
+        Command::Agentd(args) => return crate::agentd::run(&place, &global, &args).await,
         Command::Mcp(args) => mcp::run(&place, &args).await?,
         Command::Call { operation, input } => call::run(&place, &global, operation, &input).await?,
         Command::Tail { thread, since } => tail::run(&place, &global, &thread, since).await?,

@@ -114,6 +114,22 @@ fn an_agent_elsewhere_is_woken_and_answers_as_itself() {
 }
 
 #[test]
+fn a_script_is_told_what_agentd_serves_in_json() {
+    let machines = Machines::new();
+    let up = machines.hub.up();
+    let token = machines.there.path().join("token");
+    std::fs::write(&token, machines.hub.token("there", "service")).unwrap();
+    let words = ["agentd", "--json", "--hub", &up.url, "--token-file", token.to_str().unwrap()];
+    let mut child = machines.there.command(&words).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let said: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+    assert_eq!((&said["hub"], &said["pid"]), (&json!(up.url), &json!(child.id())), "{line}");
+    assert_eq!(said["data"], json!(machines.there.data()));
+    assert_eq!(Agentd { child }.stop(), 0);
+}
+
+#[test]
 fn a_request_that_is_too_large_is_refused_on_the_machine_it_is_made_on() {
     let machines = Machines::new();
     let up = machines.hub.up();

@@ -156,6 +156,9 @@ fn a_guide_says_how_to_get_what_each_service_asks_for() {
         let guide = home.ok(&["link", "add", service, "--guide"]);
         assert!(guide.len() > 200, "{service}: {guide}");
     }
+    let guide = home.run(&["link", "add", "telegram", "--guide", "--json"]).json();
+    assert_eq!(guide["service"], "telegram");
+    assert!(guide["guide"].as_str().unwrap().len() > 200, "{guide}");
     let ran = home.run(&["link", "add", "icq"]);
     assert!(ran.stderr.contains("telegram"), "{}", ran.stderr);
 }

@@ -8,6 +8,7 @@ mod docs_fresh;
 mod file_length;
 mod http_types;
 mod lexer;
+mod limits_used;
 mod machine_paths;
 mod module_docs;
 mod recording;
@@ -29,13 +30,14 @@ use violation::Violation;
 type Check = fn(&Tree) -> anyhow::Result<Vec<Violation>>;
 
 /// Every check `tidy` makes.
-const CHECKS: [Check; 10] = [
+const CHECKS: [Check; 11] = [
     file_length::check,
     module_docs::check,
     sql::check,
     http_types::check,
     unsafe_code::check,
     crate_graph::check,
+    limits_used::check,
     todo::check,
     machine_paths::check,
     docs_fresh::check,

@@ -247,7 +247,12 @@ fn outcome_to_enter(
     match result {
         Ok(_) if entry.effect == Effect::Read => Some("ok"),
         Ok(_) => identity.was_done_before().then_some("unchanged"),
-        Err(Error::RateLimited { .. } | Error::Overloaded | Error::Identity(_)) => None,
+        Err(
+            Error::RateLimited { .. }
+            | Error::TooManyWaits { .. }
+            | Error::Overloaded
+            | Error::Identity(_),
+        ) => None,
         Err(error) => match error.code() {
             ErrorCode::Unavailable | ErrorCode::StorageFull => None,
             code => Some(code.name()),
@@ -275,6 +280,10 @@ async fn admitted(
     let (may_repeat, mut has_begun) = (entry.may_repeat(&text), false);
     let (about, work) = (entry.run)(call, text);
     *asked = about;
+    let _waiter = match &waiter {
+        Some(caller) => Some(hub.waiters.begin(caller)?),
+        None => None,
+    };
     let work = async {
         let _place = if entry.waits() { None } else { Some(place(&hub).await?) };
         has_begun = true;

@@ -160,6 +160,12 @@ pub enum Error {
         /// How long to wait.
         retry_after_ms: u64,
     },
+    /// The caller waits as often as it may.
+    #[error("{waits_max} calls of this agent wait already")]
+    TooManyWaits {
+        /// The limit.
+        waits_max: usize,
+    },
     /// Nothing can wake the agent.
     #[error("the agent cannot be woken: {reason}")]
     WakeFailed {
@@ -287,7 +293,7 @@ impl Error {
             | Self::ImpossibleTransition { .. }
             | Self::Conflict(_) => ErrorCode::Conflict,
             Self::IdempotencyConflict { .. } => ErrorCode::IdempotencyConflict,
-            Self::RateLimited { .. } => ErrorCode::RateLimited,
+            Self::RateLimited { .. } | Self::TooManyWaits { .. } => ErrorCode::RateLimited,
             Self::WakeFailed { .. } => ErrorCode::WakeFailed,
             Self::UnmanagedRuntime { .. } => ErrorCode::UnmanagedRuntime,
             Self::HumanInputCollision { .. } => ErrorCode::HumanInputCollision,
@@ -341,6 +347,10 @@ impl Error {
                     .to_owned(),
             ),
             Self::TooLarge { .. } => Some("send a long text in parts".to_owned()),
+            Self::TooManyWaits { .. } => Some(
+                "wait once for all threads, and take back waits that nobody needs any longer"
+                    .to_owned(),
+            ),
             Self::MissingScope { scope } => Some(format!(
                 "ask the operator for a token: waystation token issue --scope {scope}"
             )),
@@ -447,6 +457,7 @@ impl Error {
             | Self::Unaudited(Delay::Busy)
             | Self::Store(StoreError::Overloaded) => Some(250),
             Self::Stopping
+            | Self::TooManyWaits { .. }
             | Self::Unaudited(_)
             | Self::Store(StoreError::Failed | StoreError::Closed | StoreError::Unreachable(_)) => {
                 Some(1_000)

@@ -27,6 +27,7 @@ use crate::relay::approvals::Approvals;
 use crate::relay::context::Sessions;
 use crate::relay::outbox::Outbox;
 use crate::relay::tools::Tools;
+use crate::waiters::Waiters;
 use crate::wakes::request::Means;
 use crate::wakes::{WakeSettings, Wakes};
 
@@ -140,6 +141,7 @@ pub struct Hub {
     pub(crate) unbroken: TaskTracker,
     pub(crate) places: Semaphore,
     pub(crate) waiting: AtomicUsize,
+    pub(crate) waiters: Waiters,
     pub(crate) quotas: Quotas,
     pub(crate) audit_reads: EntryQueue,
     clock: Arc<dyn Clock>,
@@ -190,6 +192,7 @@ impl Hub {
             unbroken: TaskTracker::new(),
             places: Semaphore::new(limits::REQUESTS_IN_FLIGHT_MAX),
             waiting: AtomicUsize::new(0),
+            waiters: Waiters::default(),
             keys,
             revocations,
             audit_reads,

@@ -26,6 +26,7 @@ mod quota;
 pub mod relay;
 pub mod threads;
 mod unbroken;
+mod waiters;
 pub mod wakes;
 
 pub use call::{Call, Change, Trace};

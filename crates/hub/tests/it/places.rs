@@ -1,4 +1,5 @@
-//! A hundred requests are worked on at one time; others wait for a place, and not for ever.
+//! A hundred requests are worked on at one time; others wait for a place, and not for ever. Those who
+//! wait for others hold no place, but there are only so many of them.
 
 use std::pin::Pin;
 use std::sync::{Arc, mpsc};
@@ -10,7 +11,7 @@ use parking_lot::Mutex;
 use protocol::limits;
 use serde_json::json;
 use store::{StoreError, Tx};
-use testkit::TestHub;
+use testkit::{On, TestHub, generous};
 use tokio_util::sync::CancellationToken;
 use waystation_hub::Input;
 
@@ -25,6 +26,15 @@ fn ask<'a>(hub: &'a TestHub, cancelled: &CancellationToken) -> Asked<'a> {
     Box::pin(async move {
         let answer = hub.catalogue.call(call, "create_thread", input).await;
         answer.map_or_else(|error| error.code().name(), |_| "ok")
+    })
+}
+
+/// A request that waits for messages.
+fn wait<'a>(hub: &'a TestHub, agent: &str) -> Asked<'a> {
+    let call = hub.hub.call(worker(agent), None, CancellationToken::new());
+    Box::pin(async move {
+        let answer = hub.catalogue.call(call, "wait_for_messages", Input::Bytes(b"{}".to_vec()));
+        answer.await.map_or_else(|error| error.code().name(), |_| "ok")
     })
 }
 
@@ -161,5 +171,29 @@ async fn a_change_that_runs_out_of_time_is_not_called_retryable_unless_it_may_be
         }
     };
     tokio::time::timeout(Duration::from_secs(20), made).await.expect("both are made");
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn so_many_may_wait_of_one_agent_and_of_all_together() {
+    let hub = TestHub::with(On::Sqlite, generous());
+    let most = limits::WAITERS_PER_AGENT_MAX;
+    let begin = |agent: &str| {
+        let mut asked = wait(&hub, agent);
+        (glance(&mut asked), asked)
+    };
+    let mut waiting = Vec::new();
+    for number in 0..limits::WAITERS_MAX {
+        let (outcome, asked) = begin(&format!("agent_{}", number / most));
+        assert_eq!(outcome, Poll::Pending, "{number}");
+        waiting.push(asked);
+    }
+    assert_eq!(begin("agent_0").0, Poll::Ready("RATE_LIMITED"));
+    assert_eq!(begin("one_more").0, Poll::Ready("OVERLOADED"));
+    // Whoever hangs up makes room.
+    waiting.truncate(most - 1);
+    assert_eq!(begin("agent_0").0, Poll::Pending);
+    assert_eq!(begin("one_more").0, Poll::Pending);
+    drop(waiting);
     hub.stop().await;
 }

@@ -34,8 +34,6 @@ pub const HISTORY_PAGE_EVERY: Duration = Duration::from_millis(1_250);
 pub const HISTORY_TRIES_MAX: u32 = 5;
 /// Pages of a list of chats.
 pub const CHAT_LIST_PAGES_MAX: u32 = 10_000;
-/// Chats of a link that are considered at once for reading on in their past.
-pub const HISTORY_CHATS_MAX: usize = 256;
 /// How often a commit is tried again while the store has too much to do.
 pub const COMMIT_TRIES_MAX: u32 = 100;
 /// Between two of those tries.

@@ -50,8 +50,10 @@ pub const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 pub const REQUESTS_IN_FLIGHT_MAX: usize = 100;
 /// Requests that wait for one of those places before new ones are refused.
 pub const REQUESTS_WAITING_MAX: usize = 900;
-/// Long polls and streams held open at one time; they do not count as in flight.
+/// Calls that wait for others at one time; they do not count as in flight.
 pub const WAITERS_MAX: usize = 5_000;
+/// Those of one agent.
+pub const WAITERS_PER_AGENT_MAX: usize = 500;
 /// Open connections.
 pub const CONNECTIONS_MAX: usize = 2_000;
 /// Open connections from one address, unless it is this machine's own.

@@ -97,9 +97,7 @@ pub const MEMORY_TTL_SECONDS_MAX: i64 = 10 * 366 * 24 * 3_600;
 pub const INBOUND_TEXT_BYTES_MAX: usize = 128 * 1024;
 /// The name that a service has for an event, a thing or a person.
 pub const INBOUND_NAME_CHARS_MAX: usize = 200;
-/// How often what has been kept long enough is looked for.
-pub const DELIVERY_SWEEP_EVERY: Duration = Duration::from_mins(10);
-/// Deliveries that one transaction of such a look goes through.
+/// Deliveries that one transaction goes through that looks for what has been kept long enough.
 pub const DELIVERY_SWEEP_MAX: usize = 500;
 /// How often a service is asked what it did not manage to say.
 pub const RECONCILE_EVERY: Duration = Duration::from_mins(10);

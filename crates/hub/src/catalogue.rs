@@ -18,6 +18,7 @@ use tracing::Instrument;
 use crate::audit::{Asked, Commitment, OwnedEntry};
 use crate::call::{Call, Identity};
 use crate::chats;
+use crate::choices::{self, Texts};
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 use crate::identity::IdentityError;
@@ -367,7 +368,13 @@ fn check(text: &[u8]) -> Result<()> {
 }
 
 fn parse<O: Operation>(text: &[u8]) -> Result<O> {
-    serde_json::from_slice(text).map_err(|error| refusal::<O>(text, &error))
+    let operation = serde_json::from_slice(text).map_err(|error| refusal::<O>(text, &error))?;
+    if choices::may_be_objects(text) {
+        let value = serde_json::from_slice(text).map_err(|error| malformed(&error.to_string()))?;
+        let again = serde_path_to_error::deserialize::<_, O>(Texts(value));
+        return again.map_err(|error| explain(O::NAME, &error.path().to_string(), error.inner()));
+    }
+    Ok(operation)
 }
 
 /// The plain parser is fast but does not say which field it refused, and it calls some wrong types a

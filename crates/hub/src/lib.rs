@@ -10,6 +10,7 @@ pub mod audit;
 mod call;
 mod catalogue;
 pub mod chats;
+mod choices;
 pub mod clock;
 pub mod duties;
 mod error;

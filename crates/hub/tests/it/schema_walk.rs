@@ -69,6 +69,8 @@ fn probes(schema: &Map<String, Value>) -> Vec<Probe> {
     let choices = choices(schema);
     if !choices.is_empty() {
         probes.push(outside("no_such_choice"));
+        // The parser would take this for the choice itself.
+        probes.push(outside(json!({ &choices[0]: null })));
         probes.extend(choices.into_iter().map(inside));
     }
     if let Some(Value::Object(properties)) = schema.get("properties") {

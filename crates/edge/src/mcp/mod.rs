@@ -12,6 +12,7 @@ mod plain;
 mod prompts;
 mod resources;
 mod review;
+mod said;
 mod server;
 mod sessions;
 mod sift;

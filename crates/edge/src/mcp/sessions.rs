@@ -1,7 +1,7 @@
 //! The sessions of the era of `initialize`: each belongs to one caller, and lives while it is used or
 //! listened to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,7 +17,9 @@ use rmcp::transport::streamable_http_server::session::{
 };
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
+use super::said::{EventId, Said};
 use protocol::limits::mcp as limits;
 
 /// A session that is called all the time is told so this often before it would be over.
@@ -43,6 +45,8 @@ impl Owner {
 pub(super) struct Sessions {
     local: LocalSessionManager,
     owners: Mutex<Owners>,
+    /// What takes in the answers to requests; all of it ends when the hub stops.
+    answering: TaskTracker,
     idle: Duration,
     stop: CancellationToken,
 }
@@ -59,6 +63,8 @@ struct Owned {
     begun: u64,
     /// When it was last told that it is used.
     told: Instant,
+    /// What was said to its newest requests, by their numbers.
+    said: VecDeque<(u64, Arc<Said>)>,
 }
 
 impl Sessions {
@@ -68,7 +74,7 @@ impl Sessions {
         config.keep_alive = Some(idle);
         let mut local = LocalSessionManager::default();
         local.session_config = config;
-        Self { local, owners: Mutex::default(), idle, stop }
+        Self { local, owners: Mutex::default(), answering: TaskTracker::new(), idle, stop }
     }
 
     fn owners(&self) -> MutexGuard<'_, Owners> {
@@ -92,7 +98,8 @@ impl Sessions {
                 .filter(|(_, owned)| owned.owner.is(caller))
                 .map(|(id, owned)| (owned.begun, Arc::clone(id)))
                 .collect();
-            let owned = Owned { owner: Owner::new(caller), begun, told: Instant::now() };
+            let (owner, said) = (Owner::new(caller), VecDeque::new());
+            let owned = Owned { owner, begun, told: Instant::now(), said };
             owners.by_session.insert(id.into(), owned);
             theirs.sort_unstable();
             let surplus = (theirs.len() + 1).saturating_sub(limits::SESSIONS_PER_CALLER_MAX);
@@ -132,6 +139,33 @@ impl Sessions {
         {
             tracing::debug!(%error, "the session is over");
         }
+    }
+
+    /// Keeps what is said on the stream of a request, which begins with the event that names it.
+    async fn said(&self, id: &str, mut events: Events) -> Events {
+        let Some(first) = events.next().await else { return events };
+        let request = first.event_id.as_deref().and_then(EventId::parse).map(|event| event.request);
+        let events = futures_util::stream::iter([first]).chain(events);
+        let said = Arc::<Said>::default();
+        match (request, self.owners().by_session.get_mut(id)) {
+            (Some(request), Some(owned)) => {
+                if owned.said.len() >= limits::ANSWERS_KEPT_MAX {
+                    owned.said.pop_front();
+                }
+                owned.said.push_back((request, Arc::clone(&said)));
+            }
+            _ => return Box::pin(events),
+        }
+        self.answering.spawn(Arc::clone(&said).take_in(events, self.stop.clone()));
+        Box::pin(said.from(0))
+    }
+
+    /// What was said on the stream of a request after an event of it.
+    fn said_after(&self, id: &str, event: &EventId) -> Option<Events> {
+        let owners = self.owners();
+        let mut said = owners.by_session.get(id)?.said.iter();
+        let (_, said) = said.find(|(request, _)| *request == event.request)?;
+        Some(Box::pin(Arc::clone(said).from(event.next())))
     }
 
     /// A stream that keeps its session alive while somebody reads it, and ends when the hub stops.
@@ -210,7 +244,8 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.local.create_stream(id, message).await
+        let events = self.local.create_stream(id, message).await?;
+        Ok(self.said(id, Box::pin(events)).await)
     }
 
     async fn accept_message(
@@ -236,6 +271,10 @@ impl SessionManager for Sessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         // On the stream of a request, ids of events name the request as well.
+        let event = EventId::parse(&last_event_id);
+        if let Some(said) = event.and_then(|event| self.said_after(id, &event)) {
+            return Ok(self.kept(id, said).await);
+        }
         if last_event_id.bytes().all(|byte| byte.is_ascii_digit()) {
             self.supersede(id).await;
         }

@@ -245,6 +245,14 @@ impl Answer {
         serde_json::from_str(&self.text().await).unwrap()
     }
 
+    /// The id of the event that an event stream begins with.
+    pub(crate) async fn first_id(&mut self) -> String {
+        let frame = soon(self.response.body_mut().frame()).await.unwrap().unwrap();
+        let event = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
+        let id = event.lines().find_map(|line| line.strip_prefix("id:"));
+        id.expect("the first event has an id").trim().to_owned()
+    }
+
     /// The next message of an event stream; `None` when it has ended.
     pub(crate) async fn event(&mut self) -> Option<Value> {
         soon(async {

@@ -62,6 +62,34 @@ async fn a_cancelled_wait_is_given_up_and_not_answered() {
 }
 
 #[tokio::test]
+async fn an_answer_that_was_lost_on_its_way_is_told_again() {
+    let edge = Edge::start().await;
+    let thread = edge.thread("ada", &["ben"]).await;
+    let ben = edge.initialize("ben").await;
+    let wait = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
+        "name": "wait_for_messages", "arguments": { "thread_id": thread },
+    } });
+    let mut waiting = ben.post(&wait).await;
+    let last = waiting.first_id().await;
+    until(|| edge.watchers() == 1).await;
+    drop(waiting);
+    edge.say("ada", &thread, "k1").await;
+    until(|| edge.watchers() == 0).await;
+    // One network after the other fails.
+    for _ in 0..2 {
+        let request = ben.request(http::Method::GET).header("last-event-id", &last);
+        let mut resumed = edge.send("ben", request, "").await;
+        let told = resumed.event().await.expect("the answer is told again");
+        assert_eq!(told["id"], 3);
+        assert_eq!(told["result"]["structuredContent"]["messages"][0]["body"], "hello");
+        assert_eq!(resumed.event().await, None, "nothing comes after the answer");
+    }
+    let eve = edge.initialize("eve").await;
+    let request = eve.request(http::Method::GET).header("last-event-id", &last);
+    assert_eq!(edge.send("eve", request, "").await.event().await, None, "it is not hers");
+}
+
+#[tokio::test]
 async fn a_wait_tells_of_progress_on_its_own_stream() {
     let edge = Edge::start().await;
     let thread = edge.thread("ada", &["ben"]).await;

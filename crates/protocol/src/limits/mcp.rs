@@ -18,6 +18,12 @@ pub const SUBSCRIPTIONS_MAX: usize = 256;
 pub const SESSION_IDLE: Duration = Duration::from_mins(30);
 /// Sessions of one caller; a further one ends the oldest.
 pub const SESSIONS_PER_CALLER_MAX: usize = 100;
+/// Requests of a session of which is kept what was said on their streams, the newest.
+pub const ANSWERS_KEPT_MAX: usize = 8;
+/// Events that are kept of each of these streams.
+pub const EVENTS_KEPT_MAX: usize = 16;
+/// How long they are kept after the answer, for a client whose network failed.
+pub const ANSWER_KEPT: Duration = Duration::from_mins(1);
 /// How long a client may take a list of tools for the newest, in milliseconds.
 pub const TOOLS_TTL_MS: u64 = 300_000;
 /// The same for a list of threads, in milliseconds.

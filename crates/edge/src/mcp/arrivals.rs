@@ -1,9 +1,11 @@
 //! Telling what arrives in chats: the first message of a chat at once, a burst once a second.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use hub::Call;
 use hub::chats::{Arrival, ChatFollow, follow};
+use hub::identity::Follower;
 use rmcp::ErrorData;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep_until};
@@ -48,6 +50,11 @@ pub(super) async fn follow_chats(
 }
 
 impl FollowedChats {
+    /// The same for somebody who may come with newer tokens.
+    pub(super) fn by(self, follower: Arc<Follower>) -> Self {
+        Self { followed: self.followed.by(follower), ..self }
+    }
+
     /// Tells of arrivals until there is nothing more to tell, or nobody to tell it to.
     pub(super) async fn pass_on(mut self, sink: Sink) {
         let mut pace = Pace::default();

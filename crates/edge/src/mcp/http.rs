@@ -190,6 +190,11 @@ impl<H: ServerHandler> Inner<H> {
         if session.is_some_and(|id| self.sessions.is_foreign(id, caller.as_deref())) {
             return no_session();
         }
+        if let Some(standing) =
+            session.zip(caller.as_ref()).and_then(|(id, caller)| self.sessions.renew(id, caller))
+        {
+            parts.extensions.insert(standing);
+        }
         if let Err(unknown) = toolsets::of_address(&parts) {
             let text = unknown.to_string();
             let code = ErrorCode::INVALID_REQUEST.0;
@@ -234,7 +239,7 @@ impl<H: ServerHandler> Inner<H> {
             return refusal(StatusCode::BAD_REQUEST, &failure::not_a_message(&body));
         }
         if let Some(id) = answer.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()) {
-            self.sessions.bind(id, caller.as_deref()).await;
+            self.sessions.bind(id, caller.as_ref()).await;
         }
         answer
     }

@@ -3,10 +3,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
+use hub::identity::Follower;
 use protocol::Caller;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::said::{EventId, Said};
+use super::subscriptions::{Onlooker, Subscriptions};
 use protocol::limits::mcp as limits;
 
 /// A session that is called all the time is told so this often before it would be over.
@@ -38,6 +40,20 @@ impl Owner {
     fn is(&self, caller: Option<&Caller>) -> bool {
         let theirs = caller.map(|caller| (caller.workspace_id.as_str(), caller.agent_id.as_str()));
         theirs == self.0.as_ref().map(|(workspace, agent)| (workspace.as_str(), agent.as_str()))
+    }
+}
+
+/// What of a session outlives its requests.
+pub(super) struct Standing {
+    follower: Arc<Follower>,
+    subscriptions: OnceLock<Onlooker>,
+}
+
+impl Standing {
+    /// Whoever subscribes in the session, and where that is written down.
+    pub(super) fn subscriber(&self, subscriptions: &Subscriptions) -> Arc<Follower> {
+        self.subscriptions.get_or_init(|| subscriptions.onlooker());
+        Arc::clone(&self.follower)
     }
 }
 
@@ -63,6 +79,7 @@ struct Owned {
     begun: u64,
     /// When it was last told that it is used.
     told: Instant,
+    standing: Option<Arc<Standing>>,
     /// What was said to its newest requests, by their numbers.
     said: VecDeque<(u64, Arc<Said>)>,
 }
@@ -86,8 +103,16 @@ impl Sessions {
         self.owners().by_session.get(id).is_some_and(|owned| !owned.owner.is(caller))
     }
 
+    /// A request of a session came with this token: what the session subscribes to goes on with it.
+    pub(super) fn renew(&self, id: &str, caller: &Arc<Caller>) -> Option<Arc<Standing>> {
+        let standing = self.owners().by_session.get(id)?.standing.clone()?;
+        standing.follower.renew(Arc::clone(caller));
+        Some(standing)
+    }
+
     /// A session was begun by this caller.
-    pub(super) async fn bind(&self, id: &str, caller: Option<&Caller>) {
+    pub(super) async fn bind(&self, id: &str, shared: Option<&Arc<Caller>>) {
+        let caller = shared.map(Arc::as_ref);
         let surplus = {
             let mut owners = self.owners();
             owners.begun += 1;
@@ -99,7 +124,10 @@ impl Sessions {
                 .map(|(id, owned)| (owned.begun, Arc::clone(id)))
                 .collect();
             let (owner, said) = (Owner::new(caller), VecDeque::new());
-            let owned = Owned { owner, begun, told: Instant::now(), said };
+            let follower = shared.map(|caller| Arc::new(Follower::new(Arc::clone(caller))));
+            let standing = follower
+                .map(|follower| Arc::new(Standing { follower, subscriptions: OnceLock::new() }));
+            let owned = Owned { owner, begun, told: Instant::now(), standing, said };
             owners.by_session.insert(id.into(), owned);
             theirs.sort_unstable();
             let surplus = (theirs.len() + 1).saturating_sub(limits::SESSIONS_PER_CALLER_MAX);
@@ -139,6 +167,17 @@ impl Sessions {
         {
             tracing::debug!(%error, "the session is over");
         }
+    }
+
+    /// An update of everything a session subscribes to: what a broken stream said last is lost, and more of
+    /// it than rmcp keeps.
+    fn updates(&self, id: &str) -> impl Stream<Item = ServerSseMessage> + use<> {
+        let standing = self.owners().by_session.get(id).and_then(|owned| owned.standing.clone());
+        let onlooker = standing.as_ref().and_then(|standing| standing.subscriptions.get());
+        let updates = onlooker.map(Onlooker::updates).unwrap_or_default();
+        futures_util::stream::iter(updates.into_iter().map(|update| {
+            ServerSseMessage::from_message(ServerJsonRpcMessage::notification(update))
+        }))
     }
 
     /// Keeps what is said on the stream of a request, which begins with the event that names it.
@@ -262,7 +301,7 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         self.supersede(id).await;
         let stream = self.local.create_standalone_stream(id).await?;
-        Ok(self.kept(id, Box::pin(stream)).await)
+        Ok(self.kept(id, Box::pin(self.updates(id).chain(stream))).await)
     }
 
     async fn resume(
@@ -277,6 +316,8 @@ impl SessionManager for Sessions {
         }
         if last_event_id.bytes().all(|byte| byte.is_ascii_digit()) {
             self.supersede(id).await;
+            let stream = self.local.resume(id, last_event_id).await?;
+            return Ok(self.kept(id, Box::pin(self.updates(id).chain(stream))).await);
         }
         let stream = self.local.resume(id, last_event_id).await?;
         Ok(self.kept(id, Box::pin(stream)).await)

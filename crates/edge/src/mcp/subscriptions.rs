@@ -2,9 +2,10 @@
 //! connection.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use futures_util::future::{BoxFuture, join_all};
+use hub::identity::Follower;
 use hub::threads::{Follow, follow};
 use rmcp::model::{
     MetaObject, NotificationMetaObject, RequestId, ResourceUpdatedNotification,
@@ -17,6 +18,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::arrivals::{FollowedChats, follow_chats};
 use super::server::Server;
+use super::sessions::Standing;
 use super::sift::Sifted;
 use super::uri::ThreadUri;
 use super::{chats, failure, token};
@@ -25,6 +27,9 @@ use protocol::limits::mcp as limits;
 /// The subscriptions of one connection of the era of `initialize`. They end when it does.
 #[derive(Clone, Default)]
 pub(super) struct Subscriptions(Arc<Mutex<Option<Running>>>);
+
+/// Looks at the subscriptions of a connection, and keeps none of them.
+pub(super) struct Onlooker(Weak<Mutex<Option<Running>>>);
 
 #[derive(Default)]
 struct Running {
@@ -56,12 +61,35 @@ impl Subscriptions {
         Ok(())
     }
 
+    pub(super) fn onlooker(&self) -> Onlooker {
+        Onlooker(Arc::downgrade(&self.0))
+    }
+
+    fn updates(&self) -> Vec<ServerNotification> {
+        let guard = self.lock();
+        let live = guard.iter().flat_map(|running| &running.by_uri);
+        live.filter(|(_, task)| !task.is_finished())
+            .map(|(uri, _)| {
+                let param = ResourceUpdatedNotificationParam::new(uri);
+                let updated = ResourceUpdatedNotification::new(param);
+                ServerNotification::ResourceUpdatedNotification(updated)
+            })
+            .collect()
+    }
+
     /// Ends one subscription, if there is one.
     pub(super) fn end(&self, uri: &str) {
         let task = self.lock().as_mut().and_then(|running| running.by_uri.remove(uri));
         if let Some(task) = task {
             task.abort();
         }
+    }
+}
+
+impl Onlooker {
+    /// An update of each resource that is subscribed to.
+    pub(super) fn updates(&self) -> Vec<ServerNotification> {
+        self.0.upgrade().map(|running| Subscriptions(running).updates()).unwrap_or_default()
     }
 }
 
@@ -104,13 +132,27 @@ pub(super) async fn subscribe(
     uri: String,
     context: &RequestContext<RoleServer>,
 ) -> Result<(), ErrorData> {
+    let follower = follower(server, context)?;
     let followed = if chats::is_address(&uri) {
-        Followed::Chats(follow_chats(server, &server.call(context)?, &uri).await?)
+        let followed = follow_chats(server, &server.call(context)?, &uri).await?;
+        Followed::Chats(followed.by(follower))
     } else {
-        Followed::Thread(followed(server, &uri, context).await?)
+        Followed::Thread(followed(server, &uri, context).await?.by(follower))
     };
     let sink = Sink { peer: context.peer.clone(), listen: None };
     server.subscriptions.begin(uri, followed, sink)
+}
+
+/// Who subscribes: in a session over HTTP, whoever asks in it with a newer token later on.
+fn follower(
+    server: &Server,
+    context: &RequestContext<RoleServer>,
+) -> Result<Arc<Follower>, ErrorData> {
+    let parts = context.extensions.get::<http::request::Parts>();
+    match parts.and_then(|parts| parts.extensions.get::<Arc<Standing>>()) {
+        Some(standing) => Ok(standing.subscriber(&server.subscriptions)),
+        None => Ok(Arc::new(Follower::new(server.caller(context)?))),
+    }
 }
 
 /// `subscriptions/listen`: runs for as long as somebody listens.

@@ -1,5 +1,6 @@
 //! How long sessions of the older era live, and who hears what they tell.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,7 +9,7 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use protocol::{Caller, Role};
 use serde_json::{Value, json};
-use testkit::{TestHub, caller};
+use testkit::{On, TestHub, caller, generous};
 use tower::ServiceExt;
 use waystation_edge::mcp::{HttpService, HttpSettings, Server, http_service};
 
@@ -120,10 +121,73 @@ async fn the_newest_stream_of_a_session_is_the_one_that_is_told() {
     let mut older = send(&service, Method::GET, &id, json!(null)).await.into_body();
     // The client has lost sight of its first stream, and the server has not.
     let mut newer = send(&service, Method::GET, &id, json!(null)).await.into_body();
+    assert_eq!(event(&mut older).await.unwrap()["params"]["uri"], uri, "it may have missed some");
     assert_eq!(event(&mut older).await, None, "the older one ends");
+    assert_eq!(event(&mut newer).await.unwrap()["params"]["uri"], uri, "this one as well");
     let post = json!({ "thread_id": thread["thread_id"], "kind": "chat", "body": "hi" });
     hub.ok(&ada, "post_message", post).await;
     assert_eq!(event(&mut newer).await.unwrap()["params"]["uri"], uri);
+}
+
+/// Subscribes to a new thread, and answers its id and its address.
+async fn subscribed(
+    hub: &TestHub,
+    service: &HttpService<Server>,
+    by: Arc<Caller>,
+    id: &str,
+) -> [String; 2] {
+    let ada = caller("ada", Role::Worker);
+    let thread = hub.ok(&ada, "create_thread", json!({ "title": "Release" })).await;
+    let thread = thread["thread_id"].as_str().unwrap().to_owned();
+    let uri = format!("threads://{thread}");
+    let subscribe = json!({
+        "jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": { "uri": uri },
+    });
+    let answer = send_as(by, service, Method::POST, id, subscribe).await;
+    answer.into_body().collect().await.unwrap();
+    [thread, uri]
+}
+
+async fn say(hub: &TestHub, thread: &str) {
+    let post = json!({ "thread_id": thread, "kind": "chat", "body": "hi" });
+    hub.ok(&caller("ada", Role::Worker), "post_message", post).await;
+}
+
+#[tokio::test]
+async fn subscriptions_go_on_with_the_newest_token_of_their_session() {
+    let hub = TestHub::start();
+    let service = http_service(app(&hub), &HttpSettings::default());
+    let ada = caller("ada", Role::Worker);
+    let id = begin(&service).await;
+    let [thread, uri] = subscribed(&hub, &service, almost_over(&ada, &hub), &id).await;
+    let events = send_as(ada, &service, Method::GET, &id, json!(null)).await;
+    let mut events = events.into_body();
+    assert_eq!(event(&mut events).await.unwrap()["params"]["uri"], uri);
+    hub.clock.advance_ms(1_000);
+    say(&hub, &thread).await;
+    assert_eq!(event(&mut events).await.unwrap()["params"]["uri"], uri);
+}
+
+#[tokio::test]
+async fn whoever_listens_again_is_told_to_look_at_everything() {
+    const THREADS: usize = 20;
+    let hub = TestHub::with(On::Sqlite, generous());
+    let service = http_service(app(&hub), &HttpSettings::default());
+    let ada = caller("ada", Role::Worker);
+    let id = begin(&service).await;
+    let mut uris = BTreeSet::new();
+    for _ in 0..THREADS {
+        let [thread, uri] = subscribed(&hub, &service, Arc::clone(&ada), &id).await;
+        say(&hub, &thread).await;
+        uris.insert(uri);
+    }
+    let mut events = send(&service, Method::GET, &id, json!(null)).await.into_body();
+    let mut told = BTreeSet::new();
+    for _ in 0..THREADS {
+        let event = event(&mut events).await.unwrap();
+        told.insert(event["params"]["uri"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(told, uris);
 }
 
 #[tokio::test]

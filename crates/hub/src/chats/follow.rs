@@ -11,12 +11,15 @@ use super::{rules, view};
 use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
+use crate::identity::Follower;
 use crate::live::Watch;
 
 /// One who follows chats; dropping it ends that.
 pub struct ChatFollow {
     hub: Arc<Hub>,
-    caller: Arc<Caller>,
+    /// Who asked, and may see what the interest covers.
+    asker: Arc<Caller>,
+    follower: Arc<Follower>,
     interest: Arc<Interest>,
     position: Position,
     watch: Watch,
@@ -70,7 +73,8 @@ pub async fn follow(call: &Call, uri: &MessagesUri) -> Result<ChatFollow> {
         .map_err(Error::of_chats)?;
     Ok(ChatFollow {
         hub: Arc::clone(&call.hub),
-        caller: call.shared_caller(),
+        asker: call.shared_caller(),
+        follower: Arc::new(Follower::new(call.shared_caller())),
         interest: Arc::new(interest),
         position,
         watch,
@@ -96,9 +100,18 @@ impl ChatFollow {
         self.hub.store.read(move |tx| interest.after(tx, from, end)).await
     }
 
-    /// Whether the caller's token is still good.
+    /// The same for somebody who may come with newer tokens.
+    #[must_use]
+    pub fn by(self, follower: Arc<Follower>) -> Self {
+        Self { follower, ..self }
+    }
+
+    /// Whether the caller's token is still good. A newer one that opens other chats, or opens them for
+    /// something else, has to ask anew.
     pub fn is_allowed(&self) -> bool {
-        self.hub.revocations.require_good(&self.caller, self.hub.now()).is_ok()
+        let caller = self.follower.caller();
+        let opens_the_same = caller.chats == self.asker.chats && caller.scopes == self.asker.scopes;
+        opens_the_same && self.hub.revocations.require_good(&caller, self.hub.now()).is_ok()
     }
 
     /// Waits for what arrives, in the order of arrival within each chat. `None` when there is nothing
@@ -109,7 +122,7 @@ impl ChatFollow {
                 tokio::select! {
                     () = self.watch.changed() => {}
                     () = self.hub.stopping.cancelled() => return None,
-                    () = self.hub.revocations.revoked(&self.caller) => return None,
+                    () = self.follower.revoked(&self.hub.revocations) => return None,
                 }
             }
             if !self.is_allowed() {

@@ -10,6 +10,7 @@ mod certificates;
 mod claims;
 mod config;
 mod error;
+mod follower;
 mod hub_token;
 mod issue;
 mod json;
@@ -32,6 +33,7 @@ pub use config::{
     ClaimMap, ClaimSource, ClientCertificate, IdentityConfig, IssuerConfig, ScopeList, StaticToken,
 };
 pub use error::IdentityError;
+pub use follower::Follower;
 pub use issue::{IssuedToken, NewToken};
 pub use jwks::JwksError;
 pub use key_ring::{Authority, KeyRing};

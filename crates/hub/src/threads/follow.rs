@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use protocol::{Caller, ThreadId};
+use protocol::ThreadId;
 
 use super::rules;
 use crate::call::Call;
 use crate::error::Result;
 use crate::hub::Hub;
+use crate::identity::Follower;
 use crate::live::Watch;
 use store::Tx;
 
 /// One who follows a thread; dropping it ends that.
 pub struct Follow {
     hub: Arc<Hub>,
-    caller: Arc<Caller>,
+    follower: Arc<Follower>,
     thread: ThreadId,
     watch: Watch,
 }
@@ -27,25 +28,32 @@ pub async fn follow(call: &Call, thread_id: &str) -> Result<Follow> {
     let reader = Arc::clone(&caller);
     let row = call.read(move |tx| Ok(rules::enter(tx, thread, &reader, "read")?.row)).await?;
     watch.add_thread(row);
-    Ok(Follow { hub: Arc::clone(&call.hub), caller, thread, watch })
+    let follower = Arc::new(Follower::new(caller));
+    Ok(Follow { hub: Arc::clone(&call.hub), follower, thread, watch })
 }
 
 impl Follow {
+    /// The same for somebody who may come with newer tokens.
+    #[must_use]
+    pub fn by(self, follower: Arc<Follower>) -> Self {
+        Self { follower, ..self }
+    }
+
     /// Waits until something happened since the last call. `false` when there is nothing more to be
     /// told: the caller left the thread, its token ended or was revoked, or the hub stops.
     pub async fn changed(&self) -> bool {
         tokio::select! {
             () = self.watch.changed() => self.may_read().await,
             () = self.hub.stopping.cancelled() => false,
-            () = self.hub.revocations.revoked(&self.caller) => false,
+            () = self.follower.revoked(&self.hub.revocations) => false,
         }
     }
 
     async fn may_read(&self) -> bool {
-        if self.hub.revocations.require_good(&self.caller, self.hub.now()).is_err() {
+        let (caller, thread) = (self.follower.caller(), self.thread);
+        if self.hub.revocations.require_good(&caller, self.hub.now()).is_err() {
             return false;
         }
-        let (caller, thread) = (Arc::clone(&self.caller), self.thread);
         let read = move |tx: &mut Tx<'_>| rules::enter(tx, thread, &caller, "read").map(drop);
         match self.hub.store.read(read).await {
             Ok(()) => true,

@@ -17,7 +17,7 @@ use tower::ServiceExt;
 use crate::app::App;
 use crate::fair::Holder;
 use crate::server::{LocalProcess, Peer};
-use crate::{guard, rest, trace};
+use crate::{cors, guard, rest, trace};
 
 /// All that a listener serves. Cheap to clone.
 #[derive(Clone)]
@@ -60,9 +60,16 @@ impl Front {
         if let Some(refusal) = self.app.as_ref().and_then(|app| guard::refusal(app, &request)) {
             return refusal;
         }
+        let page = self.app.as_ref().and_then(|_| cors::Page::of(request.headers()));
         let marks = trace::Marks::of(request.headers());
-        let mut response = self.route(client, request).await;
+        let mut response = match cors::preflight(&request).filter(|_| page.is_some()) {
+            Some(response) => response,
+            None => self.route(client, request).await,
+        };
         marks.carry_back(&mut response);
+        if let Some(page) = page {
+            page.show(&mut response);
+        }
         response
     }
 

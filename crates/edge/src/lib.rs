@@ -9,6 +9,7 @@ mod app;
 mod auth;
 mod certificate;
 mod connection;
+mod cors;
 mod error;
 mod fair;
 mod front;

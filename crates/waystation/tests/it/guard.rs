@@ -117,6 +117,45 @@ fn a_foreign_origin_is_refused_on_every_route() {
 }
 
 #[test]
+fn a_page_of_an_allowed_origin_may_call_and_read_and_no_other() {
+    const PAGE: &str = "https://app.example.org";
+    let home = Home::new();
+    home.configure("allowed_origins = [\"https://app.example.org\"]\n");
+    let up = home.up();
+    let ask = |method: &str, target: &str, more: &[(&'static str, &str)]| {
+        let mut headers = vec![("Host", up.address().to_owned())];
+        headers.extend(more.iter().map(|(name, value)| (*name, (*value).to_owned())));
+        http::send(up.address(), &http::text(method, target, &headers, b"")).unwrap()
+    };
+    let wants = ("Access-Control-Request-Method", "POST");
+    for target in ["/mcp", "/v1/threads", "/v1/call/list_threads", "/metrics"] {
+        let preflight = ask("OPTIONS", target, &[("Origin", PAGE), wants]);
+        assert_eq!(preflight.status, 204, "{target}");
+        assert_eq!(preflight.header("access-control-allow-origin"), Some(PAGE));
+        let allowed = |name| preflight.header(name).unwrap_or_default().to_owned();
+        assert!(allowed("access-control-allow-methods").contains("DELETE"));
+        assert!(allowed("access-control-allow-headers").contains("authorization"));
+        assert_eq!(preflight.header("access-control-allow-credentials"), None);
+
+        let refused = ask("POST", target, &[("Origin", PAGE)]);
+        assert!(refused.status >= 400, "{target}: a page needs a token like everybody");
+        assert_eq!(refused.header("access-control-allow-origin"), Some(PAGE), "{target}");
+        let exposed = refused.header("access-control-expose-headers").unwrap_or_default();
+        assert!(exposed.contains("www-authenticate"), "{exposed}");
+        assert_eq!(refused.header("vary"), Some("origin"), "{target}");
+
+        let foreign = [("Origin", "https://evil.com"), wants];
+        for reply in [ask("OPTIONS", target, &foreign), ask("POST", target, &foreign)] {
+            assert_eq!(reply.status, 403, "{target}");
+            assert_eq!(reply.header("access-control-allow-origin"), None, "{target}");
+        }
+        let program = ask("OPTIONS", target, &[wants]);
+        assert_ne!(program.status, 204, "{target}: no page asks");
+        assert_eq!(program.header("access-control-allow-origin"), None, "{target}");
+    }
+}
+
+#[test]
 fn a_name_the_operator_allows_is_a_host() {
     let home = Home::new();
     home.configure("allowed_hosts = [\"hub.example.org\"]\n");

@@ -34,7 +34,7 @@ pub enum Input {
 }
 
 /// Reads an input; what is asked is known before it is worked on.
-type Run = fn(Call, Vec<u8>) -> (Asked, Work);
+type Run = fn(Call, &[u8]) -> (Asked, Work);
 
 /// One operation, its types forgotten.
 pub struct Entry {
@@ -126,7 +126,7 @@ impl Entry {
             toolset: O::TOOLSET,
             describe: Description::of::<O>,
             description: OnceLock::new(),
-            run: |call, text| match parse::<O>(&text) {
+            run: |call, text| match parse::<O>(text) {
                 Ok(operation) => {
                     let asked = Asked::of(operation.object());
                     let work = async move {
@@ -278,8 +278,8 @@ async fn admitted(
     let cancelled = call.cancelled.clone();
     let waiter = entry.waits().then(|| call.shared_caller());
     let must_end = entry.goes_on && entry.effect != Effect::Read;
-    let (may_repeat, mut has_begun) = (entry.may_repeat(&text), false);
-    let (about, work) = (entry.run)(call, text);
+    let mut has_begun = false;
+    let (about, work) = (entry.run)(call, &text);
     *asked = about;
     let _waiter = match &waiter {
         Some(caller) => Some(hub.waiters.begin(caller)?),
@@ -299,8 +299,10 @@ async fn admitted(
             return Err(IdentityError::Revoked.into());
         }
     };
-    let seconds = limits::REQUEST_TIMEOUT.as_secs();
-    ended.unwrap_or(Err(Error::Timeout { seconds, may_double: has_begun && !may_repeat }))
+    ended.unwrap_or_else(|_| {
+        let may_double = has_begun && !entry.may_repeat(&text);
+        Err(Error::Timeout { seconds: limits::REQUEST_TIMEOUT.as_secs(), may_double })
+    })
 }
 
 /// Ends when the token of whoever waits is revoked.

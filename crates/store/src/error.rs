@@ -1,5 +1,7 @@
 //! What can go wrong between the hub and its database.
 
+use std::path::PathBuf;
+
 /// The result of every store call.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
@@ -60,6 +62,25 @@ pub enum StoreError {
     /// A backup does not hold what it should.
     #[error("this backup cannot be used: {0}")]
     BadBackup(String),
+    /// There is no database where a restore has set one aside.
+    #[error(
+        "there is no {}, but one that a restore has set aside: {}; give that its name back, or restore \
+         a backup once more, or move it elsewhere to begin with nothing",
+        database.display(),
+        aside.display()
+    )]
+    SetAside {
+        /// Where the database should be.
+        database: PathBuf,
+        /// The one that was set aside last.
+        aside: PathBuf,
+    },
+    /// Another process reads a database that is to be set aside.
+    #[error("another process reads {}; end it, then try again", database.display())]
+    BeingRead {
+        /// The database.
+        database: PathBuf,
+    },
     /// Whoever waited for it called it off.
     #[error("called off; nothing was changed")]
     CalledOff,

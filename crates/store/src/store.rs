@@ -96,6 +96,7 @@ impl Store {
 
     fn open_sqlite(folder: &Path, readers: usize) -> Result<Self> {
         let path = folder.join(DATABASE_FILE);
+        backup::check_place(folder)?;
         let connection = sqlite::open_writer(&path)?;
         migrate::sqlite(&connection)?;
         let files = Files::open(&path)?;

@@ -107,7 +107,8 @@ pub(crate) fn make_durable(path: &Path) -> Result<()> {
     File::open(path).and_then(|file| file.sync_all()).map_err(file_error("make durable", path))
 }
 
-fn sync_folder(path: &Path) -> Result<()> {
+/// Syncs the folder that a file is in.
+pub(super) fn sync_folder(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     make_durable(folder.unwrap_or(Path::new(".")))
 }

@@ -3,6 +3,7 @@
 //! A backup is a plain SQLite file, copied page by page from a snapshot while the hub works. It carries
 //! digests of what each table held, is checked, made durable, and only then given its name.
 
+mod aside;
 mod copy;
 mod digest;
 mod files;
@@ -10,6 +11,7 @@ mod restore;
 mod verify;
 mod watch;
 
+pub(crate) use aside::check as check_place;
 pub use copy::backup;
 pub(crate) use files::make_durable;
 pub use files::own_files;

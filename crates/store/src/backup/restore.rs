@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use protocol::Timestamp;
 use rusqlite::Connection;
 
+use super::aside::set_aside;
 use super::digest::Digests;
-use super::files::{BESIDE, Partial, RESTORE_FILE, file_error, make_durable, with_suffix};
+use super::files::{Partial, RESTORE_FILE, file_error, make_durable};
 use super::verify::{BackupReport, verify_backup};
 use super::watch::{BackupStep, Watch};
 use crate::driver::sqlite;
@@ -61,21 +62,15 @@ impl Staged {
         &self.report
     }
 
-    /// Puts it in place; what was there is kept beside it. Tokens that were revoked there stay revoked.
+    /// Puts it in place; what was there is set aside. Tokens that were revoked there stay revoked.
     /// Nobody else may have the copy open. Blocks.
-    pub fn put_in_place(self, kept_suffix: &str, now: Timestamp) -> Result<CarriedRevocations> {
+    pub fn put_in_place(self, now: Timestamp) -> Result<CarriedRevocations> {
         let target = self.folder.join(DATABASE_FILE);
         let revocations = prepare(self.partial.path(), &target, now)?;
         make_durable(self.partial.path())?;
+        set_aside(&target, now)?;
         for view in View::ALL {
             view_file::remove(&view.file(&self.folder))?;
-        }
-        for suffix in [""].into_iter().chain(BESIDE) {
-            let old = with_suffix(&target, suffix);
-            if old.exists() {
-                let kept = with_suffix(&old, &format!(".{kept_suffix}"));
-                std::fs::rename(&old, &kept).map_err(file_error("set aside", &old))?;
-            }
         }
         self.partial.rename(&target)?;
         Ok(revocations)
@@ -214,15 +209,15 @@ mod tests {
         Digests::forget(&Connection::open(&file).unwrap()).unwrap();
         let staged = Staged::new(&file, &folder, &Watch::nobody()).unwrap();
         assert_eq!(staged.report().compared, Compared::Structure);
-        staged.put_in_place("before", Timestamp::from_ms(0)).unwrap();
-        assert!(names(&folder).contains(&"waystation.db.before".to_owned()));
+        staged.put_in_place(Timestamp::from_ms(7)).unwrap();
+        assert!(names(&folder).contains(&"waystation.db.before-restore-7".to_owned()));
     }
 
     #[test]
     fn what_was_put_in_place_carries_no_digests_that_would_soon_be_wrong() {
         let (home, folder, file) = backed_up();
         let staged = Staged::new(&file, &folder, &Watch::nobody()).unwrap();
-        let revocations = staged.put_in_place("before", Timestamp::from_ms(0)).unwrap();
+        let revocations = staged.put_in_place(Timestamp::from_ms(0)).unwrap();
         assert_eq!(revocations, CarriedRevocations::Carried(0));
         let database = folder.join(DATABASE_FILE);
         let facts = Digests::said_by(&Connection::open(&database).unwrap()).unwrap();
@@ -242,14 +237,14 @@ mod tests {
         let connection = Connection::open(&database).unwrap();
         Tx::new(tx::Connection::Sqlite(&connection)).revoke_by_id("w", "theirs", now).unwrap();
         drop(connection);
-        let restore = |suffix| {
+        let restore = |now| {
             let staged = Staged::new(&file, &folder, &Watch::nobody()).unwrap();
-            staged.put_in_place(suffix, now).unwrap()
+            staged.put_in_place(now).unwrap()
         };
-        assert_eq!(restore("first"), CarriedRevocations::Carried(1));
+        assert_eq!(restore(now), CarriedRevocations::Carried(1));
         assert_eq!(revoked(&database), Some(now));
         Connection::open(&database).unwrap().execute_batch("DROP TABLE revocation").unwrap();
-        assert_eq!(restore("second"), CarriedRevocations::Carried(0));
+        assert_eq!(restore(now.plus_ms(1)), CarriedRevocations::Carried(0));
         assert_eq!(revoked(&database), None);
     }
 

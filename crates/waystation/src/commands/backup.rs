@@ -63,8 +63,7 @@ pub(crate) async fn restore(place: &Place, global: &Global, args: &RestoreArgs) 
     let report = staged.report().clone();
     let trail = trail_of(place, global, args, staged.file()).await?;
     let now = SystemClock.now();
-    let suffix = format!("before-restore-{}", now.as_ms());
-    let put = tokio::task::spawn_blocking(move || staged.put_in_place(&suffix, now));
+    let put = tokio::task::spawn_blocking(move || staged.put_in_place(now));
     let revocations = put.await?.with_context(unusable)?;
     let told = Told::of("restored", &report).and_trail(&trail);
     told.and_revocations(revocations, place.keys().exists()).print(global)

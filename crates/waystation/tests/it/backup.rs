@@ -1,11 +1,13 @@
 //! Backups of a hub that works, and putting them back.
 
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
 
+use crate::disk;
 use crate::program::{Home, Ran};
 
 #[test]
@@ -368,4 +370,80 @@ fn an_owner_that_nobody_asked_for_makes_way_for_a_restore() {
     let read = home.ok(&["read", &thread]);
     assert!(read.contains("hello") && !read.contains("after the backup"), "{read}");
     assert_ne!(home.owner().unwrap()["pid"], owner["pid"]);
+}
+
+/// A home with a thread and a backup of it, and a hub that was killed after it had taken another post.
+fn killed_after_a_backup() -> (Home, String, PathBuf) {
+    let (home, thread, file) = backed_up("before the backup");
+    let up = home.up();
+    home.ok(&["post", &thread, "after the backup"]);
+    drop(up);
+    let log = std::fs::metadata(home.data().join("waystation.db-wal")).unwrap();
+    assert!(log.len() > 0, "what was taken last stands in the log alone");
+    (home, thread, file)
+}
+
+/// Restores under a watcher that kills it, or lets it fail, at the n-th call of this kind.
+fn cut_short(home: &Home, file: &Path, (call, how): (&str, &str), n: usize) -> Output {
+    let [trace, inject] = [format!("trace=/^{call}"), format!("inject=/^{call}:{how}:when={n}")];
+    let args = ["restore", file.to_str().unwrap()];
+    disk::watched(home, &["-e", &trace, "-e", &inject], &args).output().unwrap()
+}
+
+/// Cuts restores short at every call of this kind that one makes.
+fn stays_whole(call: &str, how: &str) {
+    for n in 1.. {
+        let (home, thread, file) = killed_after_a_backup();
+        let ran = cut_short(&home, &file, (call, how), n);
+        let read = home.ok(&["read", &thread]);
+        assert!(read.contains("before the backup"), "{call} {how} {n}: {read}");
+        if ran.status.success() {
+            assert!(n > 1, "a restore makes such calls");
+            assert!(!read.contains("after the backup"), "{read}");
+            return;
+        }
+        assert!(read.contains("after the backup"), "{call} {how} {n}: {read}");
+        // What was set aside for nothing is not kept, and another try goes well.
+        assert_eq!(kept(&home), Vec::<PathBuf>::new(), "{call} {how} {n}");
+        assert_eq!(restore(&home, &file, &[]).code, 0, "{call} {how} {n}");
+        assert!(!home.ok(&["read", &thread]).contains("after the backup"), "{call} {how} {n}");
+    }
+}
+
+#[test]
+fn a_restore_that_is_killed_leaves_the_database_that_was_there() {
+    for call in ["link", "rename"] {
+        stays_whole(call, "signal=KILL");
+    }
+}
+
+#[test]
+fn a_restore_whose_disk_fails_leaves_the_database_that_was_there() {
+    for call in ["link", "rename"] {
+        stays_whole(call, "error=EIO");
+    }
+}
+
+/// What restores have set aside.
+fn kept(home: &Home) -> Vec<PathBuf> {
+    let names = std::fs::read_dir(home.data()).unwrap().map(|entry| entry.unwrap().path());
+    names.filter(|path| path.to_str().unwrap().contains("before-restore-")).collect()
+}
+
+#[test]
+fn what_a_restore_sets_aside_is_whole_and_can_be_put_back_by_its_name() {
+    let (home, thread, file) = killed_after_a_backup();
+    assert_eq!(restore(&home, &file, &[]).code, 0);
+    let [aside] = <[PathBuf; 1]>::try_from(kept(&home)).unwrap();
+    let database = home.data().join("waystation.db");
+    std::fs::remove_file(&database).unwrap();
+
+    // No hub begins with nothing where its database was set aside.
+    let ran = home.run(&["owner"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stderr.contains(aside.to_str().unwrap()), "{}", ran.stderr);
+    assert!(!database.exists());
+
+    std::fs::rename(&aside, &database).unwrap();
+    assert!(home.ok(&["read", &thread]).contains("after the backup"));
 }

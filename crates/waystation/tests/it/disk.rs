@@ -15,9 +15,13 @@ const DISK_FAILED: i32 = 74;
 
 /// The hub under a watcher that makes its disk fail.
 fn failing(home: &Home, inject: &[&str]) -> Command {
-    let mut args = vec!["-f", "-qqq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync"];
-    args.extend(inject);
-    args.extend([PROGRAM, "up", "--listen", "127.0.0.1:0"]);
+    let options = [&["-e", "trace=fdatasync,fsync"], inject].concat();
+    watched(home, &options, &["up", "--listen", "127.0.0.1:0"])
+}
+
+/// A command under a watcher, which lets system calls fail or sends signals at them.
+pub(crate) fn watched(home: &Home, options: &[&str], command: &[&str]) -> Command {
+    let args = [&["-f", "-qqq", "-o", "/dev/null"], options, &[PROGRAM], command].concat();
     let strace = Path::new("/usr/bin/strace");
     assert!(strace.exists(), "these tests need strace; install it: apt-get install strace");
     home.command_of(strace, &args)

@@ -63,8 +63,8 @@ mod writer;
 
 pub use audit::{AuditEntry, AuditRow, SealHead, SealRow};
 pub use backup::{
-    BackupReport, BackupStep, CarriedRevocations, Compared, Staged, Watch, backup, is_backup,
-    own_files, verify_backup,
+    BackupReport, BackupStep, CarriedRevocations, Compared, PutInPlace, Staged, Watch, backup,
+    is_backup, own_files, verify_backup,
 };
 pub use chat_messages::{
     CHAT_MESSAGES_AT_ONCE, ChangeKind, ChangeRow, ChatMessageRow, ChatSpan, NewChange,

@@ -15,6 +15,6 @@ pub(crate) use aside::check as check_place;
 pub use copy::backup;
 pub(crate) use files::make_durable;
 pub use files::own_files;
-pub use restore::{CarriedRevocations, Staged};
+pub use restore::{CarriedRevocations, PutInPlace, Staged};
 pub use verify::{BackupReport, Compared, is_backup, verify_backup};
 pub use watch::{BackupStep, Watch};

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::aside::set_aside;
 use super::digest::Digests;
 use super::files::{Partial, RESTORE_FILE, file_error, make_durable};
-use super::verify::{BackupReport, verify_backup};
+use super::verify::{BackupReport, check_nothing_beside, verify_backup};
 use super::watch::{BackupStep, Watch};
 use crate::driver::sqlite;
 use crate::error::Result;
@@ -31,6 +31,15 @@ pub struct Staged {
     report: BackupReport,
 }
 
+/// What came of putting a backup in place.
+#[derive(Clone, Debug)]
+pub struct PutInPlace {
+    /// Where the database was set aside that was there, if there was one.
+    pub aside: Option<PathBuf>,
+    /// What that knew of revoked tokens.
+    pub revocations: CarriedRevocations,
+}
+
 /// What became of the tokens that were revoked since the backup was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CarriedRevocations {
@@ -45,6 +54,7 @@ pub enum CarriedRevocations {
 impl Staged {
     /// Copies a backup into a data folder and checks the copy. Blocks.
     pub fn new(backup: &Path, folder: &Path, watch: &Watch<'_>) -> Result<Self> {
+        check_nothing_beside(backup)?;
         let partial = Partial::replacing(folder.join(RESTORE_FILE))?;
         copy(backup, partial.path(), watch)?;
         let report = verify_backup(partial.path(), watch)?;
@@ -64,16 +74,16 @@ impl Staged {
 
     /// Puts it in place; what was there is set aside. Tokens that were revoked there stay revoked.
     /// Nobody else may have the copy open. Blocks.
-    pub fn put_in_place(self, now: Timestamp) -> Result<CarriedRevocations> {
+    pub fn put_in_place(self, now: Timestamp) -> Result<PutInPlace> {
         let target = self.folder.join(DATABASE_FILE);
         let revocations = prepare(self.partial.path(), &target, now)?;
         make_durable(self.partial.path())?;
-        set_aside(&target, now)?;
+        let aside = set_aside(&target, now)?;
         for view in View::ALL {
             view_file::remove(&view.file(&self.folder))?;
         }
         self.partial.rename(&target)?;
-        Ok(revocations)
+        Ok(PutInPlace { aside, revocations })
     }
 }
 
@@ -217,8 +227,8 @@ mod tests {
     fn what_was_put_in_place_carries_no_digests_that_would_soon_be_wrong() {
         let (home, folder, file) = backed_up();
         let staged = Staged::new(&file, &folder, &Watch::nobody()).unwrap();
-        let revocations = staged.put_in_place(Timestamp::from_ms(0)).unwrap();
-        assert_eq!(revocations, CarriedRevocations::Carried(0));
+        let put = staged.put_in_place(Timestamp::from_ms(0)).unwrap();
+        assert_eq!(put.revocations, CarriedRevocations::Carried(0));
         let database = folder.join(DATABASE_FILE);
         let facts = Digests::said_by(&Connection::open(&database).unwrap()).unwrap();
         assert_eq!(facts, None);
@@ -239,7 +249,7 @@ mod tests {
         drop(connection);
         let restore = |now| {
             let staged = Staged::new(&file, &folder, &Watch::nobody()).unwrap();
-            staged.put_in_place(now).unwrap()
+            staged.put_in_place(now).unwrap().revocations
         };
         assert_eq!(restore(now), CarriedRevocations::Carried(1));
         assert_eq!(revoked(&database), Some(now));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags};
 
 use super::digest::Digests;
-use super::files::file_error;
+use super::files::{file_error, with_suffix};
 use super::watch::{BackupStep, Watch};
 use crate::error::{Result, StoreError};
 use crate::migrate;
@@ -51,8 +51,23 @@ pub fn is_backup(path: &Path) -> bool {
         && open(path, &Watch::nobody()).is_ok_and(|database| database.prepare(known).is_ok())
 }
 
+/// Refuses a file of which some stands beside it. Of a backup nothing ever does.
+pub(super) fn check_nothing_beside(path: &Path) -> Result<()> {
+    for beside in ["-wal", "-journal"].map(|suffix| with_suffix(path, suffix)) {
+        if std::fs::metadata(&beside).is_ok_and(|found| found.len() > 0) {
+            return Err(StoreError::BadBackup(format!(
+                "it is the database of a hub, and some of it stands in {}; let waystation backup make \
+                 a backup of it",
+                beside.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Checks that a file is a whole backup, and counts what it holds. Blocks.
 pub fn verify_backup(path: &Path, watch: &Watch<'_>) -> Result<BackupReport> {
+    check_nothing_beside(path)?;
     let bytes = std::fs::metadata(path).map_err(file_error("read", path))?.len();
     let verified = open(path, watch).and_then(|connection| {
         check_structure(&connection, watch)?;

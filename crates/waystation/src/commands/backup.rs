@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, bail};
 use hub::{Clock, SystemClock};
 use serde_json::{Value, json};
-use store::{BackupReport, BackupStep, CarriedRevocations, Compared, Staged, Watch};
+use store::{BackupReport, BackupStep, CarriedRevocations, Compared, PutInPlace, Staged, Watch};
 use trail::Trail;
 
 use super::progress::Percent;
@@ -64,9 +64,9 @@ pub(crate) async fn restore(place: &Place, global: &Global, args: &RestoreArgs) 
     let trail = trail_of(place, global, args, staged.file()).await?;
     let now = SystemClock.now();
     let put = tokio::task::spawn_blocking(move || staged.put_in_place(now));
-    let revocations = put.await?.with_context(unusable)?;
+    let put = put.await?.with_context(unusable)?;
     let told = Told::of("restored", &report).and_trail(&trail);
-    told.and_revocations(revocations, place.keys().exists()).print(global)
+    told.and_put(&put, place.keys().exists()).print(global)
 }
 
 /// Verifies the trail of a file; fails when it is not good, unless it is to be taken all the same.
@@ -160,6 +160,13 @@ impl Told {
     fn and_trail(mut self, trail: &Trail) -> Self {
         self.lines.push(trail.words());
         self.with("audit_trail", trail.value())
+    }
+
+    fn and_put(mut self, put: &PutInPlace, has_keys: bool) -> Self {
+        if let Some(aside) = &put.aside {
+            self.lines.push(format!("What was there is kept in {}.", paths::shown(aside)));
+        }
+        self.with("set_aside", json!(put.aside)).and_revocations(put.revocations, has_keys)
     }
 
     fn and_revocations(mut self, revocations: CarriedRevocations, has_keys: bool) -> Self {

@@ -447,3 +447,37 @@ fn what_a_restore_sets_aside_is_whole_and_can_be_put_back_by_its_name() {
     std::fs::rename(&aside, &database).unwrap();
     assert!(home.ok(&["read", &thread]).contains("after the backup"));
 }
+
+#[test]
+fn a_restore_says_where_it_set_aside_what_was_there() {
+    let (home, _, file) = backed_up("hello");
+    let [said, json] = [&[][..], &["--json"]].map(|options| {
+        let before = kept(&home);
+        let ran = restore(&home, &file, options);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let aside = kept(&home).into_iter().find(|path| !before.contains(path)).unwrap();
+        (ran, aside)
+    });
+    let (_, name) = said.1.to_str().unwrap().rsplit_once('/').unwrap();
+    assert!(said.0.stdout.contains(name), "{}", said.0.stdout);
+    assert_eq!(json.0.json()["set_aside"], json.1.to_str().unwrap());
+
+    let elsewhere = Home::new();
+    assert_eq!(restore(&elsewhere, &file, &["--json"]).json()["set_aside"], Value::Null);
+}
+
+#[test]
+fn a_file_with_a_log_beside_it_is_no_backup() {
+    let (home, thread, _) = killed_after_a_backup();
+    let copy = home.path().join("copy.db");
+    for suffix in ["", "-wal"] {
+        let from = home.data().join(format!("waystation.db{suffix}"));
+        std::fs::copy(from, home.path().join(format!("copy.db{suffix}"))).unwrap();
+    }
+    for options in [&["--verify"][..], &[]] {
+        let ran = restore(&home, &copy, options);
+        assert_eq!(ran.code, 1, "{}", ran.stdout);
+        assert!(ran.stderr.contains("copy.db-wal"), "{}", ran.stderr);
+    }
+    assert!(home.ok(&["read", &thread]).contains("after the backup"));
+}

@@ -3,13 +3,17 @@
 mod trail;
 
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use hub::{Clock, SystemClock};
 use serde_json::{Value, json};
-use store::{BackupReport, BackupStep, CarriedRevocations, Compared, PutInPlace, Staged, Watch};
+use store::{
+    BackupReport, BackupStep, CarriedRevocations, Compared, PutInPlace, Staged, StoreError, Watch,
+};
+use tokio_util::sync::CancellationToken;
 use trail::Trail;
 
 use super::progress::Percent;
@@ -29,7 +33,10 @@ pub(crate) async fn backup(place: &Place, global: &Global, file: &Path) -> Resul
     }
     target::check(place, file, &Written { what: "backup", is_one: store::is_backup })?;
     let to = file.to_owned();
-    let report = watched(global, move |watch| store::backup(&database, &to, watch)).await;
+    let copying = |off| async move {
+        watched(global, &off, move |watch| store::backup(&database, &to, watch)).await
+    };
+    let report = unless_asked_to_stop(copying).await;
     let report = report.with_context(|| format!("cannot back up to {}", file.display()))?;
     Told::of("backed up", &report).print(global)
 }
@@ -40,14 +47,33 @@ pub(crate) async fn restore(place: &Place, global: &Global, args: &RestoreArgs) 
     if file.is_dir() {
         bail!("{} is a folder; name the file that waystation backup wrote", file.display());
     }
-    let unusable = || format!("cannot restore {}", file.display());
-    if args.verify {
-        let from = file.to_owned();
-        let report = watched(global, move |watch| store::verify_backup(&from, watch)).await;
-        let report = report.with_context(unusable)?;
-        let trail = trail_of(place, global, args, file).await?;
-        return Told::of("whole backup:", &report).and_trail(&trail).print(global);
-    }
+    let told = if args.verify {
+        unless_asked_to_stop(|off| verify(place, global, args, off)).await
+    } else {
+        unless_asked_to_stop(|off| put_back(place, global, args, off)).await
+    };
+    told?.print(global)
+}
+
+async fn verify(
+    place: &Place,
+    global: &Global,
+    args: &RestoreArgs,
+    off: CancellationToken,
+) -> Result<Told> {
+    let from = args.file.clone();
+    let report = watched(global, &off, move |watch| store::verify_backup(&from, watch)).await;
+    let report = report.with_context(|| unusable(args))?;
+    let trail = trail_of(place, global, args, (&args.file, &off)).await?;
+    Ok(Told::of("whole backup:", &report).and_trail(&trail))
+}
+
+async fn put_back(
+    place: &Place,
+    global: &Global,
+    args: &RestoreArgs,
+    off: CancellationToken,
+) -> Result<Told> {
     let config = place.config()?;
     if !config.store.postgres_url.is_empty() {
         bail!(
@@ -56,17 +82,26 @@ pub(crate) async fn restore(place: &Place, global: &Global, args: &RestoreArgs) 
         );
     }
     place.create()?;
-    let _lock = reach::take_over(place, &config.workspace).await?;
-    let (from, folder) = (file.to_owned(), place.folder.clone());
-    let staged = watched(global, move |watch| Staged::new(&from, &folder, watch)).await;
-    let staged = staged.with_context(unusable)?;
+    let taking_over = off.run_until_cancelled(reach::take_over(place, &config.workspace));
+    let _lock = taking_over.await.ok_or(StoreError::CalledOff)??;
+    let (from, folder) = (args.file.clone(), place.folder.clone());
+    let staged = watched(global, &off, move |watch| Staged::new(&from, &folder, watch)).await;
+    let staged = staged.with_context(|| unusable(args))?;
     let report = staged.report().clone();
-    let trail = trail_of(place, global, args, staged.file()).await?;
+    let trail = trail_of(place, global, args, (staged.file(), &off)).await?;
+    // From here on it is too late: what is put in place is put there whole.
+    if off.is_cancelled() {
+        return Err(StoreError::CalledOff).with_context(|| unusable(args));
+    }
     let now = SystemClock.now();
     let put = tokio::task::spawn_blocking(move || staged.put_in_place(now));
-    let put = put.await?.with_context(unusable)?;
+    let put = put.await?.with_context(|| unusable(args))?;
     let told = Told::of("restored", &report).and_trail(&trail);
-    told.and_put(&put, place.keys().exists()).print(global)
+    Ok(told.and_put(&put, place.keys().exists()))
+}
+
+fn unusable(args: &RestoreArgs) -> String {
+    format!("cannot restore {}", args.file.display())
 }
 
 /// Verifies the trail of a file; fails when it is not good, unless it is to be taken all the same.
@@ -74,21 +109,37 @@ async fn trail_of(
     place: &Place,
     global: &Global,
     args: &RestoreArgs,
-    file: &Path,
+    (file, off): (&Path, &CancellationToken),
 ) -> Result<Trail> {
-    let trail = trail::check(place, global, file).await?;
+    let trail = trail::check(place, global, file, off).await?;
     if !args.despite_trail {
         trail.refuse_if_bad()?;
     }
     Ok(trail)
 }
 
-/// Runs what takes long on a thread of its own. A signal calls it off, and it cleans up after itself.
-async fn watched<T: Send + 'static>(
-    global: &Global,
-    work: impl FnOnce(&Watch<'_>) -> store::Result<T> + Send + 'static,
+/// Runs all that a command does. A signal at any time calls it off, and it cleans up after itself.
+async fn unless_asked_to_stop<T, F: Future<Output = Result<T>>>(
+    work: impl FnOnce(CancellationToken) -> F,
 ) -> Result<T> {
     let asked = owner::asked_to_stop();
+    let off = CancellationToken::new();
+    let mut working = pin!(work(off.clone()));
+    tokio::select! {
+        // Looked at first: what ends just then must not go on to its next step.
+        biased;
+        () = asked => off.cancel(),
+        done = &mut working => return done,
+    }
+    working.await
+}
+
+/// Runs what takes long on a thread of its own.
+async fn watched<T: Send + 'static>(
+    global: &Global,
+    off: &CancellationToken,
+    work: impl FnOnce(&Watch<'_>) -> store::Result<T> + Send + 'static,
+) -> Result<T> {
     let stop = Arc::new(AtomicBool::new(false));
     let percent = Percent::new(global);
     let flag = Arc::clone(&stop);
@@ -98,7 +149,7 @@ async fn watched<T: Send + 'static>(
     });
     let done = tokio::select! {
         done = &mut working => done,
-        () = asked => {
+        () = off.cancelled() => {
             stop.store(true, Ordering::Relaxed);
             working.await
         }

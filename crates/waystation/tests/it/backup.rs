@@ -481,3 +481,28 @@ fn a_file_with_a_log_beside_it_is_no_backup() {
     }
     assert!(home.ok(&["read", &thread]).contains("after the backup"));
 }
+
+#[test]
+fn a_restore_that_is_called_off_while_the_trail_is_verified_changes_nothing() {
+    let (home, thread, file) = backed_up("before the backup");
+    home.ok(&["post", &thread, "after the backup"]);
+    // Whoever verifies the trail reads the keys first.
+    let keys = home.data().join("keys");
+    let inject = [
+        "-P",
+        keys.to_str().unwrap(),
+        "-e",
+        "trace=openat",
+        "-e",
+        "inject=openat:signal=INT:when=1",
+    ];
+    for options in [&[][..], &["--verify"]] {
+        let args = [&["restore", file.to_str().unwrap()], options].concat();
+        let ran = Ran::of(disk::watched(&home, &inject, &args).output().unwrap());
+        assert_eq!(ran.code, 1, "{options:?}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains("called off"), "{}", ran.stderr);
+    }
+    assert_eq!(kept(&home), Vec::<PathBuf>::new());
+    assert!(!home.data().join("restore.partial").exists());
+    assert!(home.ok(&["read", &thread]).contains("after the backup"));
+}

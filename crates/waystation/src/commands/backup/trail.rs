@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use hub::audit::{self, Problem, Progress, Report, TrustedKeys, Verification};
 use serde_json::{Value, json};
-use store::Store;
+use store::{Store, StoreError};
+use tokio_util::sync::CancellationToken;
 
 use crate::cli::Global;
 use crate::commands::progress::Percent;
@@ -55,8 +56,13 @@ impl Trail {
     }
 }
 
-/// Verifies the trail of a backup. Nobody has the file open afterwards.
-pub(super) async fn check(place: &Place, global: &Global, file: &Path) -> Result<Trail> {
+/// Verifies the trail of a backup, unless it is called off. Nobody has the file open afterwards.
+pub(super) async fn check(
+    place: &Place,
+    global: &Global,
+    file: &Path,
+    off: &CancellationToken,
+) -> Result<Trail> {
     let folder = paths::shown(&place.keys());
     let keys = match keys(place) {
         Ok(Some(keys)) => keys,
@@ -73,10 +79,10 @@ pub(super) async fn check(place: &Place, global: &Global, file: &Path) -> Result
     let percent = Percent::new(global);
     let show = |at: Progress| percent.draw("verifying", at.entries_done, at.entries_total);
     let verification = Verification { keys, from: None, checkpoint: None };
-    let report = audit::verify(&store, &verification, show).await;
+    let report = off.run_until_cancelled(audit::verify(&store, &verification, show)).await;
     percent.clear();
     tokio::task::spawn_blocking(move || store.close()).await?;
-    let mut report = report?;
+    let mut report = report.ok_or(StoreError::CalledOff)??;
     Ok(match report.problem.take() {
         None => Trail::Good(report),
         // From the first seal on it is another hub's; later, somebody has gone on with a key of their own.

@@ -288,6 +288,17 @@ impl Tx<'_> {
         self.update_outbox(action)
     }
 
+    /// Gives up everything that is not finished, in a database that was put back: it may have left since
+    /// that was kept. Whoever tries it again has the service asked first. Answers how many there were.
+    pub(crate) fn give_up_outbox(&mut self, reason: &str, at: Timestamp) -> Result<u64> {
+        self.execute(
+            "UPDATE outbox SET state = 3, head = 0, sending = 1, holder = NULL, lease_ms = NULL,
+                 reason = ?1, ended_ms = ?2
+             WHERE state IN (0, 1)",
+            &[reason.into(), at.as_ms().into()],
+        )
+    }
+
     /// Remembers what the service called something that we posted, and for which thread: that is known
     /// for longer than the action.
     pub fn insert_posted(

@@ -23,6 +23,10 @@ use crate::view_file::{self, View};
 /// What is copied at once.
 const CHUNK_BYTES: usize = 1024 * 1024;
 
+/// Why an action of a backup is given up.
+const MAY_HAVE_LEFT: &str = "the hub was restored from a backup in which it was on its way, so it may have \
+                             left since: redrive it, which asks the service first, or cancel it";
+
 /// A checked copy of a backup in a data folder that the caller owns. It changes nothing until it is put
 /// in place, and is deleted when it never is.
 pub struct Staged {
@@ -38,6 +42,8 @@ pub struct PutInPlace {
     pub aside: Option<PathBuf>,
     /// What that knew of revoked tokens.
     pub revocations: CarriedRevocations,
+    /// How many actions were on their way to services in the backup, and were given up.
+    pub actions_given_up: u64,
 }
 
 /// What became of the tokens that were revoked since the backup was made.
@@ -72,18 +78,19 @@ impl Staged {
         &self.report
     }
 
-    /// Puts it in place; what was there is set aside. Tokens that were revoked there stay revoked.
+    /// Puts it in place; what was there is set aside. Tokens that were revoked there stay revoked, and
+    /// nothing that may have left since leaves again by itself.
     /// Nobody else may have the copy open. Blocks.
     pub fn put_in_place(self, now: Timestamp) -> Result<PutInPlace> {
         let target = self.folder.join(DATABASE_FILE);
-        let revocations = prepare(self.partial.path(), &target, now)?;
+        let (revocations, actions_given_up) = prepare(self.partial.path(), &target, now)?;
         make_durable(self.partial.path())?;
         let aside = set_aside(&target, now)?;
         for view in View::ALL {
             view_file::remove(&view.file(&self.folder))?;
         }
         self.partial.rename(&target)?;
-        Ok(PutInPlace { aside, revocations })
+        Ok(PutInPlace { aside, revocations, actions_given_up })
     }
 }
 
@@ -104,15 +111,18 @@ fn copy(from: &Path, to: &Path, watch: &Watch<'_>) -> Result<()> {
     }
 }
 
-/// Makes a database of a copy: at the newest schema, without digests, and with what was revoked since.
-fn prepare(copy: &Path, old: &Path, now: Timestamp) -> Result<CarriedRevocations> {
+/// Makes a database of a copy: at the newest schema, without digests, with what was revoked since, and
+/// with nothing on its way that may have left since.
+fn prepare(copy: &Path, old: &Path, now: Timestamp) -> Result<(CarriedRevocations, u64)> {
     let connection = Connection::open(copy)?;
     migrate::sqlite(&connection)?;
     connection.execute_batch("BEGIN IMMEDIATE")?;
     Digests::forget(&connection)?;
     let revocations = carry(old, &connection, now)?;
+    let mut tx = Tx::new(tx::Connection::Sqlite(&connection));
+    let actions_given_up = tx.give_up_outbox(MAY_HAVE_LEFT, now)?;
     connection.execute_batch("COMMIT")?;
-    Ok(revocations)
+    Ok((revocations, actions_given_up))
 }
 
 fn carry(old: &Path, copy: &Connection, now: Timestamp) -> Result<CarriedRevocations> {

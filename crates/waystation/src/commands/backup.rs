@@ -217,7 +217,17 @@ impl Told {
         if let Some(aside) = &put.aside {
             self.lines.push(format!("What was there is kept in {}.", paths::shown(aside)));
         }
-        self.with("set_aside", json!(put.aside)).and_revocations(put.revocations, has_keys)
+        if put.actions_given_up > 0 {
+            self.lines.push(format!(
+                "Actions that were on their way when the backup was made may have left since: {} given \
+                 up. waystation outbox --state dead shows them, waystation outbox redrive ID asks the \
+                 service and sends what did not arrive, waystation outbox cancel ID lets one be.",
+                put.actions_given_up
+            ));
+        }
+        self.with("set_aside", json!(put.aside))
+            .with("actions_given_up", json!(put.actions_given_up))
+            .and_revocations(put.revocations, has_keys)
     }
 
     fn and_revocations(mut self, revocations: CarriedRevocations, has_keys: bool) -> Self {

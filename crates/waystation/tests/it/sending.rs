@@ -59,6 +59,19 @@ impl World {
         telegram.say(&antti, &json!({ "id": 7, "first_name": "Antti" }), "are we meeting?");
         until("the chat is known", || held(&up.client(&self.operator), "telegram", "7") == 1);
     }
+
+    /// Links Slack, where somebody has said something in a channel.
+    fn slack(&self, up: &Up, slack: &SlackFake) {
+        slack.add_channel("C1", "general", true);
+        slack.say("C1", "U1", "anybody?");
+        let settings = json!({
+            "base_url": slack.base_url(), "bot_token": BOT_TOKEN, "app_token": APP_TOKEN,
+        });
+        self.link(up, "slack", &settings);
+        until("the chat is known by its name", || {
+            held(&up.client(&self.agent), "slack", "general") == 1
+        });
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "measures how long a test is patient")]
@@ -176,16 +189,10 @@ async fn a_hub_that_is_killed_before_telegram_answers_sends_nothing_twice() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn slack_is_asked_for_a_message_whose_answer_was_lost() {
     let slack = SlackFake::start().await;
-    slack.add_channel("C1", "general", true);
-    slack.say("C1", "U1", "anybody?");
     let world = World::new(ALLOW);
     let up = world.home.up();
-    let settings = json!({
-        "base_url": slack.base_url(), "bot_token": BOT_TOKEN, "app_token": APP_TOKEN,
-    });
-    world.link(&up, "slack", &settings);
+    world.slack(&up, &slack);
     let client = up.client(&world.agent);
-    until("the chat is known by its name", || held(&client, "slack", "general") == 1);
     slack.trouble().drop_answers(1);
     let text = "<!channel> 1 > 0 & so on";
     let answer = until_sent(&client, &text_to("slack", "general", text, "k"));
@@ -204,6 +211,46 @@ async fn slack_is_asked_for_a_message_whose_answer_was_lost() {
     let posted = slack.posted("C1");
     let last = posted.iter().find(|one| one["text"] == "here").unwrap();
     assert_eq!(last["thread_ts"], first["remote_id"]);
+    assert_eq!(up.stop(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_left_after_a_backup_does_not_leave_again_once_that_is_put_back() {
+    let slack = SlackFake::start().await;
+    let world = World::new(ALLOW);
+    let home = &world.home;
+    let up = home.up();
+    world.slack(&up, &slack);
+    let action = |up: &Up| up.client(&world.operator).get("/v1/outbox")["actions"][0].clone();
+    slack.limit("chat.postMessage", 0, 3_600);
+    let input = text_to("slack", "C1", "just once", "k");
+    send(&up.client(&world.agent), &input);
+    until("it has to wait", || action(&up)["reason"].is_string());
+    let file = home.path().join("hub.backup");
+    let file = file.to_str().unwrap();
+    home.ok(&["backup", file]);
+
+    slack.lift_limit("chat.postMessage");
+    let id = action(&up)["outbox_id"].as_str().unwrap().to_owned();
+    // One that has just started does not know who asked for patience.
+    assert_eq!(up.stop(), 0);
+    let up = home.up();
+    home.ok(&["outbox", "redrive", &id]);
+    until_sent(&up.client(&world.agent), &input);
+    assert_eq!(up.stop(), 0);
+
+    let restored = home.run(&["restore", file, "--json"]);
+    assert_eq!(restored.code, 0, "{}", restored.stderr);
+    assert_eq!(restored.json()["actions_given_up"], 1);
+    let up = home.up();
+    let found = action(&up);
+    assert_eq!((&found["state"], &found["unknown"]), (&json!("dead"), &json!(true)));
+    assert!(found["reason"].as_str().unwrap().contains("restored"), "{found}");
+    home.ok(&["outbox", "redrive", &id]);
+    until_sent(&up.client(&world.agent), &input);
+    let posted = slack.posted("C1");
+    let ours = posted.iter().filter(|one| one["text"] == "just once").count();
+    assert_eq!(ours, 1, "{posted:?}");
     assert_eq!(up.stop(), 0);
 }
 

@@ -35,6 +35,7 @@ impl Rig {
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         let settings = store::Settings::Sqlite { folder: folder.to_owned(), readers: 4 };
         let store = Store::open(&settings)?;
+        let database = store.database_id().to_owned();
         let authority = IdentityConfig::default().authority()?;
         let keys = KeyRing::open(&folder.join("keys"), authority, SystemClock.now())?;
         let rate = Rate { per_second: 1_000_000, burst: 1_000_000 };
@@ -47,9 +48,9 @@ impl Rig {
             entropy: Arc::new(SystemEntropy),
             keys: Arc::new(keys),
             revocations: Arc::default(),
-            search: SearchIndex::open(folder)?,
-            containment: ContainmentIndex::open(folder, 2)?,
-            memory: MemoryIndex::open(folder)?,
+            search: SearchIndex::open(folder, &database)?,
+            containment: ContainmentIndex::open(folder, &database, 2)?,
+            memory: MemoryIndex::open(folder, &database)?,
             seal_key: SealKey::open(&folder.join("keys"), &SystemRandom::new())?,
             model: None,
             keeper: None,

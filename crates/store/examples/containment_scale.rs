@@ -45,12 +45,12 @@ fn main() -> Result<()> {
     for order in orders {
         let folder = std::env::temp_dir().join(format!("containment-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(file)?;
-        let index = ContainmentIndex::open_shaped(&folder, 2, shape)?;
+        let index = ContainmentIndex::open_shaped(&folder, "db", 2, shape)?;
         println!("\n{order}: {messages} messages in {CHATS} chats, {shape:?}");
         runtime.block_on(build(&index, &corpus, messages, order))?;
         index.close();
         println!("{:.0} bytes of file for each message", bytes(&folder) / as_f64(messages));
-        let index = ContainmentIndex::open_shaped(&folder, 2, shape)?;
+        let index = ContainmentIndex::open_shaped(&folder, "db", 2, shape)?;
         let only = arguments.get(4).map_or("", String::as_str);
         runtime.block_on(measure(&index, &corpus, messages, only))?;
         index.close();

@@ -30,7 +30,7 @@ fn main() -> Result<()> {
     let folder = kept.as_ref().map_or(fresh.clone(), std::path::PathBuf::from);
     std::fs::create_dir_all(&folder).map_err(file)?;
     let runtime = Runtime::new().map_err(file)?;
-    let index = SearchIndex::open(&folder)?;
+    let index = SearchIndex::open(&folder, "db")?;
     if index.indexed_upto() < messages {
         runtime.block_on(build(&index, messages))?;
     }

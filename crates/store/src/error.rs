@@ -29,6 +29,9 @@ pub enum StoreError {
         /// Which value.
         what: &'static str,
     },
+    /// A view shows another database than the one that was opened.
+    #[error("it is a view of another database")]
+    OtherView,
     /// The database is newer than this program.
     #[error(
         "the database is at schema {found}, this program knows up to {known}; use a newer program"

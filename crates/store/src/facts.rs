@@ -1,8 +1,15 @@
 //! A few facts the hub remembers about itself, and the barrier between writers.
 
+use protocol::audit::to_hex;
+use ring::rand::{SecureRandom, SystemRandom};
+
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::tx::Tx;
+
+/// The fact by which a view knows its database again.
+const DATABASE_ID: &str = "database_id";
+const ID_BYTES: usize = 16;
 
 impl Tx<'_> {
     /// A remembered fact.
@@ -20,6 +27,22 @@ impl Tx<'_> {
             &[name.into(), value.into()],
         )?;
         Ok(())
+    }
+
+    /// The id of this database, which it has from the first time that it is asked for.
+    pub(crate) fn database_id(&mut self) -> Result<String> {
+        if let Some(known) = self.fact(DATABASE_ID)? {
+            return Ok(known);
+        }
+        let mut random = [0; ID_BYTES];
+        let filled = SystemRandom::new().fill(&mut random);
+        filled.map_err(|_| StoreError::Corrupt { what: "source of randomness" })?;
+        // Of several hubs that open it for the first time, one names it.
+        self.execute(
+            "INSERT INTO hub_fact (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING",
+            &[DATABASE_ID.into(), to_hex(&random).as_str().into()],
+        )?;
+        self.fact(DATABASE_ID)?.ok_or(StoreError::Corrupt { what: "id of the database" })
     }
 
     /// Waits until every change that began earlier has ended, so that no row with a lower number can

@@ -50,6 +50,7 @@ pub struct Store {
 struct Inner {
     engine: Engine,
     path: Option<PathBuf>,
+    database_id: String,
     /// Where this process alone writes.
     versions: Option<Arc<Versions>>,
     queues: Mutex<Option<Queues>>,
@@ -63,6 +64,8 @@ struct Inner {
 struct Place {
     engine: Engine,
     path: Option<PathBuf>,
+    /// Empty where it is not needed, for want of views.
+    database_id: String,
     versions: Option<Arc<Versions>>,
 }
 
@@ -99,6 +102,7 @@ impl Store {
         backup::check_place(folder)?;
         let connection = sqlite::open_writer(&path)?;
         migrate::sqlite(&connection)?;
+        let database_id = Tx::new(tx::Connection::Sqlite(&connection)).database_id()?;
         let files = Files::open(&path)?;
         let mut workers = Vec::new();
         for _ in 0..readers.max(1) {
@@ -114,13 +118,16 @@ impl Store {
         backup::make_durable(folder)?;
         let (alive, _) = watch::channel(false);
         let queues = Queues { write: writer.queue, read };
-        let place = Place { engine: Engine::Sqlite, path: Some(path), versions: Some(versions) };
+        let (engine, versions) = (Engine::Sqlite, Some(versions));
+        let place = Place { engine, path: Some(path), database_id, versions };
         Ok(Self::new(place, queues, threads, (writer.failed, alive)))
     }
 
     fn open_postgres(url: &str, connections: usize) -> Result<Self> {
         let target = Arc::new(Target::parse(url)?);
-        migrate::postgres(&mut PgConnection::open(&target)?)?;
+        let mut connection = PgConnection::open(&target)?;
+        migrate::postgres(&mut connection)?;
+        let database_id = Tx::new(tx::Connection::Postgres(&mut connection)).database_id()?;
         let start = |name, mode, capacity| {
             let mut workers = Vec::new();
             for _ in 0..connections.max(1) {
@@ -136,7 +143,7 @@ impl Store {
         threads.extend(readers);
         let (alive, failed) = watch::channel(false);
         let queues = Queues { write, read };
-        let place = Place { engine: Engine::Postgres, path: None, versions: None };
+        let place = Place { engine: Engine::Postgres, path: None, database_id, versions: None };
         Ok(Self::new(place, queues, threads, (failed, alive)))
     }
 
@@ -172,7 +179,7 @@ impl Store {
         // A queue whose other end is gone refuses whatever it is handed.
         let (write, _) = mpsc::channel(1);
         let (alive, failed) = watch::channel(false);
-        let place = Place { engine, path, versions: None };
+        let place = Place { engine, path, database_id: String::new(), versions: None };
         Self::new(place, Queues { write, read }, threads, (failed, alive))
     }
 
@@ -185,6 +192,7 @@ impl Store {
         let inner = Inner {
             engine: place.engine,
             path: place.path,
+            database_id: place.database_id,
             versions: place.versions,
             queues: Mutex::new(Some(queues)),
             threads: Mutex::new(threads),
@@ -194,7 +202,7 @@ impl Store {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Which database this is.
+    /// Which kind of database this is.
     pub fn engine(&self) -> Engine {
         self.inner.engine
     }
@@ -202,6 +210,12 @@ impl Store {
     /// The database file, where there is one.
     pub fn file(&self) -> Option<&Path> {
         self.inner.path.as_deref()
+    }
+
+    /// Which database this is among all: views of it are no views of any other. Nothing where it was
+    /// opened only to read.
+    pub fn database_id(&self) -> &str {
+        &self.inner.database_id
     }
 
     /// A number that grows with every change of a thread, its messages and who may enter it. Whatever

@@ -36,20 +36,48 @@ impl View {
     }
 }
 
-/// Opens a view for writing, deleting what is unusable. `what` is its name, for whoever reads the log.
+/// Opens the view of a database for writing, deleting what is unusable and what is of another database.
+/// `what` is its name, for whoever reads the log.
 pub(crate) fn open_or_rebuild<T>(
     path: &Path,
-    what: &str,
-    open: impl Fn(&Path) -> Result<T>,
-) -> Result<T> {
-    match open(path) {
+    (what, database): (&str, &str),
+    open: impl Fn(&Path) -> Result<(Connection, T)>,
+) -> Result<(Connection, T)> {
+    let open_own = || {
+        let is_new = !path.exists();
+        let opened = open(path)?;
+        if is_new {
+            make_own(&opened.0, database)?;
+        } else {
+            check_own(&opened.0, database)?;
+        }
+        Ok(opened)
+    };
+    match open_own() {
         Ok(opened) => Ok(opened),
         Err(StoreError::Full) => Err(StoreError::Full),
         Err(error) => {
             tracing::warn!(%error, "{what} is unusable and will be built again");
             remove(path)?;
-            open(path)
+            open_own()
         }
+    }
+}
+
+/// Notes in a new view of which database it is.
+fn make_own(connection: &Connection, database: &str) -> Result<()> {
+    connection.execute_batch("CREATE TABLE IF NOT EXISTS view_of (database TEXT NOT NULL)")?;
+    connection.execute("INSERT INTO view_of (database) VALUES (?1)", [database])?;
+    Ok(())
+}
+
+/// Refuses a view of another database. The numbers of rows are alike, and what they hold is not.
+fn check_own(connection: &Connection, database: &str) -> Result<()> {
+    let of: rusqlite::Result<String> =
+        connection.query_row("SELECT database FROM view_of", [], |row| row.get(0));
+    match of {
+        Ok(of) if of == database => Ok(()),
+        _ => Err(StoreError::OtherView),
     }
 }
 

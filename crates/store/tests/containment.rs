@@ -24,7 +24,7 @@ const SMALL: ContainmentShape = ContainmentShape {
 
 fn open() -> (TempDir, ContainmentIndex) {
     let folder = tempfile::tempdir().unwrap();
-    let index = ContainmentIndex::open(folder.path(), 2).unwrap();
+    let index = ContainmentIndex::open(folder.path(), "db", 2).unwrap();
     (folder, index)
 }
 
@@ -170,7 +170,7 @@ async fn a_message_that_comes_and_goes_at_once_is_gone() {
 #[tokio::test]
 async fn a_removed_message_is_gone_from_the_file() {
     let folder = tempfile::tempdir().unwrap();
-    let index = ContainmentIndex::open_shaped(folder.path(), 1, SMALL).unwrap();
+    let index = ContainmentIndex::open_shaped(folder.path(), "db", 1, SMALL).unwrap();
     let text = |row| format!("filler {row} {}", if row % 50 == 7 { "topsecret" } else { "open" });
     let docs = (1..=400).map(|row| doc(row, 1 + row % 2, &text(row))).collect();
     index.index(docs, Vec::new(), upto(400)).await.unwrap();
@@ -231,7 +231,7 @@ async fn a_damaged_file_is_built_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("containment.db");
     std::fs::write(&path, b"this is not a database, whatever it may say").unwrap();
-    let index = ContainmentIndex::open(folder.path(), 1).unwrap();
+    let index = ContainmentIndex::open(folder.path(), "db", 1).unwrap();
     assert_eq!(index.progress(), IndexProgress::default());
     index.index(vec![doc(1, 1, "one")], Vec::new(), upto(1)).await.unwrap();
     assert_eq!(found(&index, "one").await, [1]);
@@ -240,7 +240,7 @@ async fn a_damaged_file_is_built_again() {
 #[tokio::test]
 async fn damage_that_is_found_while_searching_leads_to_a_new_file() {
     let folder = tempfile::tempdir().unwrap();
-    let index = ContainmentIndex::open(folder.path(), 1).unwrap();
+    let index = ContainmentIndex::open(folder.path(), "db", 1).unwrap();
     let docs = || (1..=2_000).map(|row| doc(row, row % 7, "some text that fills pages")).collect();
     index.index(docs(), Vec::new(), upto(2_000)).await.unwrap();
     index.close();
@@ -249,7 +249,7 @@ async fn damage_that_is_found_while_searching_leads_to_a_new_file() {
     let from = 4 * 4_096;
     bytes[from..].fill(0x5A);
     std::fs::write(&path, bytes).unwrap();
-    let index = ContainmentIndex::open(folder.path(), 1).unwrap();
+    let index = ContainmentIndex::open(folder.path(), "db", 1).unwrap();
     if index.progress() != IndexProgress::default() {
         assert!(index.find(query("absent")).await.is_err());
         let again = index.index(docs(), Vec::new(), upto(2_000)).await;
@@ -263,7 +263,7 @@ async fn damage_that_is_found_while_searching_leads_to_a_new_file() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn searches_see_whole_batches_while_more_come_in() {
     let folder = tempfile::tempdir().unwrap();
-    let index = ContainmentIndex::open_shaped(folder.path(), 2, SMALL).unwrap();
+    let index = ContainmentIndex::open_shaped(folder.path(), "db", 2, SMALL).unwrap();
     let writing = {
         let index = index.clone();
         async move {
@@ -586,7 +586,7 @@ struct Trial {
 impl Trial {
     fn new(shape: ContainmentShape) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let index = ContainmentIndex::open_shaped(folder.path(), 1, shape).unwrap();
+        let index = ContainmentIndex::open_shaped(folder.path(), "db", 1, shape).unwrap();
         Self { folder, index, shape, log: Log::default() }
     }
 
@@ -626,7 +626,7 @@ impl Trial {
             Step::Reopen => {
                 self.index.close();
                 self.index =
-                    ContainmentIndex::open_shaped(self.folder.path(), 1, self.shape).unwrap();
+                    ContainmentIndex::open_shaped(self.folder.path(), "db", 1, self.shape).unwrap();
                 assert_eq!(self.index.progress(), self.log.progress());
             }
             Step::Ask(question) => self.ask(&question).await,

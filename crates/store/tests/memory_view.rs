@@ -31,7 +31,7 @@ fn text(row: i64) -> String {
 
 async fn filled() -> (TempDir, MemoryIndex) {
     let folder = tempfile::tempdir().unwrap();
-    let index = MemoryIndex::open(folder.path()).unwrap();
+    let index = MemoryIndex::open(folder.path(), "db").unwrap();
     let docs = (1..=MANY).map(|row| doc(row, &text(row))).collect();
     index.apply(docs, Vec::new(), MANY).await.unwrap();
     (folder, index)

@@ -14,7 +14,7 @@ const VOLUME: i64 = 40_000;
 
 fn open() -> (TempDir, SearchIndex) {
     let folder = tempfile::tempdir().unwrap();
-    let index = SearchIndex::open(folder.path()).unwrap();
+    let index = SearchIndex::open(folder.path(), "db").unwrap();
     (folder, index)
 }
 
@@ -252,7 +252,7 @@ async fn indexing_again_replaces_and_never_goes_back() {
     assert_eq!(found(&index, "final").await, [1]);
     index.close();
     assert!(matches!(index.search(query("final")).await, Err(StoreError::Closed)));
-    let again = SearchIndex::open(folder.path()).unwrap();
+    let again = SearchIndex::open(folder.path(), "db").unwrap();
     assert_eq!(again.indexed_upto(), 2);
     assert_eq!(found(&again, "final second").await, [0; 0]);
     assert_eq!(found(&again, "second").await, [2]);
@@ -273,7 +273,7 @@ async fn an_unusable_file_is_built_again() {
         let (folder, index) = with_texts(&["to be lost"]).await;
         index.close();
         damage(&folder.path().join("search.db"));
-        let index = SearchIndex::open(folder.path()).unwrap();
+        let index = SearchIndex::open(folder.path(), "db").unwrap();
         assert_eq!(index.indexed_upto(), 0);
         assert_eq!(found(&index, "lost").await, [0; 0]);
         index.index(vec![doc(1, 1, "back again")], 1).await.unwrap();
@@ -284,11 +284,11 @@ async fn an_unusable_file_is_built_again() {
 #[tokio::test]
 async fn a_file_that_breaks_while_it_is_open_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    let index = SearchIndex::open(folder.path()).unwrap();
+    let index = SearchIndex::open(folder.path(), "db").unwrap();
     let docs = (1..=2_000).map(|row| doc(row, row, &format!("word{row} same"))).collect();
     index.index(docs, 2_000).await.unwrap();
     index.close();
-    let index = SearchIndex::open(folder.path()).unwrap();
+    let index = SearchIndex::open(folder.path(), "db").unwrap();
     let file = folder.path().join("search.db");
     let mut bytes = std::fs::read(&file).unwrap();
     bytes[3 * 4_096..].fill(0xff);

@@ -153,17 +153,18 @@ impl TestHub {
         let authority = IdentityConfig::default().authority().expect("the defaults are good");
         let keys = KeyRing::open(&place.keys_folder.path().join("keys"), authority, clock.now())
             .expect("the keys open");
+        let store = open_store(&place.store);
+        let (folder, database) = (place.keys_folder.path(), store.database_id().to_owned());
         let (hub, duties) = Hub::start(Parts {
-            store: open_store(&place.store),
+            store,
             settings,
             clock: Arc::clone(&clock) as _,
             entropy: Arc::new(SystemEntropy),
             keys: Arc::new(keys),
             revocations: Arc::default(),
-            search: SearchIndex::open(place.keys_folder.path()).expect("a fresh index opens"),
-            containment: ContainmentIndex::open(place.keys_folder.path(), 2)
-                .expect("a fresh index opens"),
-            memory: MemoryIndex::open(place.keys_folder.path()).expect("a fresh index opens"),
+            search: SearchIndex::open(folder, &database).expect("a fresh index opens"),
+            containment: ContainmentIndex::open(folder, &database, 2).expect("a fresh index opens"),
+            memory: MemoryIndex::open(folder, &database).expect("a fresh index opens"),
             seal_key: SealKey::open(&place.keys_folder.path().join("keys"), &SystemRandom::new())
                 .expect("a fresh key can be made"),
             model: place.model.clone(),
@@ -195,6 +196,14 @@ impl TestHub {
         let (model, keeper) = (self.place.model.clone(), self.place.keeper.clone());
         let place = Place { store, _folder: None, keys_folder, connectors, model, keeper };
         Self::open(place, self.hub.settings.clone(), Arc::clone(&self.clock))
+    }
+
+    /// The URL of its PostgreSQL, for whoever gets in its way there.
+    pub fn postgres_url(&self) -> &str {
+        match &self.place.store {
+            store::Settings::Postgres { url, .. } => url,
+            store::Settings::Sqlite { .. } => panic!("this hub is on SQLite"),
+        }
     }
 
     /// Stops the hub and starts another one on the same store, at the same time of day.

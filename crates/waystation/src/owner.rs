@@ -85,6 +85,7 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
     let verifier = Verifier::new(&config.identity, Arc::clone(&keys), Arc::clone(&revocations))?;
     let http = HttpClient::new(&config.links.http_settings())
         .context("cannot make the client of links")?;
+    let database = store.database_id().to_owned();
     let (hub, duties) = Hub::start(Parts {
         store,
         settings: config.hub_settings(),
@@ -92,9 +93,9 @@ pub(crate) fn open(place: &Place, config: &Config, lock: Lock, reached: Reached)
         entropy: Arc::new(SystemEntropy),
         keys,
         revocations,
-        search: SearchIndex::open(&place.folder)?,
-        containment: ContainmentIndex::open(&place.folder, SEARCHERS)?,
-        memory: MemoryIndex::open(&place.folder)?,
+        search: SearchIndex::open(&place.folder, &database)?,
+        containment: ContainmentIndex::open(&place.folder, &database, SEARCHERS)?,
+        memory: MemoryIndex::open(&place.folder, &database)?,
         seal_key: SealKey::open(&place.keys(), &SystemRandom::new())?,
         model: config.model.connect(http.clone())?,
         keeper: config.relay.keeper()?,

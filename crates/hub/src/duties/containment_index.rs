@@ -60,6 +60,11 @@ async fn take_in(store: &Store, index: &ContainmentIndex) -> Result<bool, StoreE
         .read(|tx| Ok::<_, StoreError>((tx.settled_message_row()?, tx.newest_change_row()?)))
         .await?;
     let before = index.progress();
+    if settled < before.upto || settled_change < before.changes_upto {
+        // The newest row never goes, so an older log was put back.
+        index.begin_anew().await?;
+        return Ok(true);
+    }
     if settled <= before.upto && settled_change <= before.changes_upto {
         return Ok(false);
     }

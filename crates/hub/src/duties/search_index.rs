@@ -86,6 +86,10 @@ async fn take_in(store: &Store, index: &SearchIndex, head: &mut Head) -> Result<
     let settled = store.read(settled_row).await?;
     #[expect(clippy::disallowed_methods, reason = "measures how fast the log grows")]
     head.look(settled, Instant::now());
+    if settled < index.indexed_upto() {
+        // The newest row never goes, so an older log was put back.
+        index.begin_anew().await?;
+    }
     let upto = index.indexed_upto();
     if settled <= upto {
         return Ok(0);

@@ -44,6 +44,10 @@ pub(crate) async fn run(hub: Arc<Hub>, stop: CancellationToken) {
 async fn take_in(hub: &Arc<Hub>) -> Result<usize, StoreError> {
     let index = &hub.memory.index;
     let settled = hub.store.read(settled).await?;
+    if settled < index.indexed_upto() {
+        // The newest change never goes, so an older trail was put back.
+        index.begin_anew().await?;
+    }
     let upto = index.indexed_upto();
     if settled <= upto {
         return Ok(0);

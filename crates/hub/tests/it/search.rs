@@ -1,5 +1,7 @@
 //! Searching messages through the door.
 
+use std::time::Duration;
+
 use protocol::{MessageKind, Role, Timestamp, limits};
 use serde_json::{Value, json};
 use store::{SearchDoc, StoreError};
@@ -137,7 +139,8 @@ async fn a_search_that_took_too_long_says_so_and_goes_on() {
         let own = (first..).zip(&rows).map(|(row, thread)| indexed(row, *thread, "shore"));
         let others = (first + 1_000..first + AT_ONCE).map(|row| indexed(row, 1_000_000, "gull"));
         let all = own.chain(others).collect();
-        hub.hub.search.index(all, first + AT_ONCE - 1).await.unwrap();
+        // The log ends before all of them.
+        hub.hub.search.index(all, 1).await.unwrap();
         let page = hub.ok(&author, "search_messages", input.clone()).await;
         if page["truncated"] == true {
             break page;
@@ -152,6 +155,31 @@ async fn a_search_that_took_too_long_says_so_and_goes_on() {
         found.extend(bodies(&page));
     }
     assert_eq!((found, &page["truncated"]), (vec!["the first gull".to_owned()], &json!(false)));
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn an_older_log_that_is_put_back_is_read_from_its_beginning() {
+    let hub = TestHub::with(On::Postgres, generous());
+    let thread = thread_with(&hub, "alice", &["a gull", "a second gull", "a third gull"]).await;
+    let alice = caller("alice", Role::Worker);
+    let search = async |hub: &TestHub, word: &str| {
+        bodies(&hub.ok(&alice, "search_messages", json!({ "query": word })).await)
+    };
+    assert_eq!(search(&hub, "gull").await.len(), 3);
+    let url = hub.postgres_url().to_owned();
+    let put_back = tokio::task::spawn_blocking(move || {
+        let mut client = ::postgres::Client::connect(&url, ::postgres::NoTls).unwrap();
+        let older = "BEGIN; DELETE FROM message WHERE seq > 1; UPDATE thread SET head_seq = 1;
+             SELECT setval(pg_get_serial_sequence('message', 'id'), max(id)) FROM message; COMMIT";
+        client.batch_execute(older).unwrap();
+    });
+    put_back.await.unwrap();
+    let hub = hub.restart().await;
+    hub.ok(&alice, "post_message", json!({ "thread_id": thread, "body": "a tern" })).await;
+    let read_anew = async { while search(&hub, "tern").await.is_empty() {} };
+    tokio::time::timeout(Duration::from_secs(20), read_anew).await.expect("it is read anew");
+    assert_eq!(search(&hub, "gull").await, ["a gull"]);
     hub.stop().await;
 }
 

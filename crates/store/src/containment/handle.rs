@@ -49,6 +49,8 @@ struct Queues {
 /// What the threads tell each other.
 struct Shared {
     path: PathBuf,
+    /// Which database it is a view of.
+    database: String,
     shape: ContainmentShape,
     progress: Mutex<IndexProgress>,
     /// Those of the file as it is now.
@@ -76,23 +78,29 @@ struct Reader {
 }
 
 impl ContainmentIndex {
-    /// Opens the index of a folder, with so many threads that search. Blocks.
+    /// Opens the index of a database, in a folder, with so many threads that search. Blocks.
     ///
-    /// A file that is damaged or of another format is deleted; then [`Self::progress`] is zero and
+    /// A file that is damaged, of another format or of another database is deleted; then [`Self::progress`] is zero and
     /// the log has to be fed again.
-    pub fn open(folder: &Path, readers: usize) -> Result<Self> {
-        Self::open_shaped(folder, readers, ContainmentShape::default())
+    pub fn open(folder: &Path, database: &str, readers: usize) -> Result<Self> {
+        Self::open_shaped(folder, database, readers, ContainmentShape::default())
     }
 
     /// The same with pieces of another size, for tests and measurements; a file of another shape
     /// counts as one of another format.
-    pub fn open_shaped(folder: &Path, readers: usize, shape: ContainmentShape) -> Result<Self> {
+    pub fn open_shaped(
+        folder: &Path,
+        database: &str,
+        readers: usize,
+        shape: ContainmentShape,
+    ) -> Result<Self> {
         let shape = shape.checked();
         let path = schema::file(folder);
-        let (connection, progress) = schema::open_or_rebuild(&path, shape)?;
+        let (connection, progress) = schema::open_or_rebuild(&path, database, shape)?;
         let directories = Arc::new(Directories::default());
         let shared = Arc::new(Shared {
             path,
+            database: database.to_owned(),
             shape,
             progress: Mutex::new(progress),
             directories: Mutex::new(Arc::clone(&directories)),
@@ -164,6 +172,12 @@ impl ContainmentIndex {
         self.with_queues(|queues| queues.read.submit(find))?.wait().await
     }
 
+    /// Begins with an empty file: the logs that were taken in are not those of today, which have to be
+    /// fed from their beginning.
+    pub async fn begin_anew(&self) -> Result<()> {
+        self.with_queues(|queues| queues.write.submit(Writer::begin_anew))?.wait().await
+    }
+
     /// Stops taking work, finishes what was taken, and closes the file. Blocks.
     pub fn close(&self) {
         let Some(Queues { write, read }) = self.inner.queues.lock().take() else { return };
@@ -215,8 +229,14 @@ impl Writer {
     /// Begins with an empty file, and tells the caller to feed the logs again.
     fn replace(&mut self) -> Result<()> {
         tracing::warn!("the containment index is damaged and will be built again");
+        self.begin_anew()?;
+        Err(StoreError::Corrupt { what: "containment index" })
+    }
+
+    fn begin_anew(&mut self) -> Result<()> {
         view_file::remove(&self.shared.path)?;
-        let (connection, progress) = schema::open_or_rebuild(&self.shared.path, self.shared.shape)?;
+        let Shared { path, database, shape, .. } = &*self.shared;
+        let (connection, progress) = schema::open_or_rebuild(path, database, *shape)?;
         self.connection = connection;
         self.indexer = Indexer::new(self.shared.shape);
         self.directories = Arc::default();
@@ -224,7 +244,7 @@ impl Writer {
         *self.shared.progress.lock() = progress;
         self.shared.generation.fetch_add(1, Ordering::AcqRel);
         self.shared.is_damaged.store(false, Ordering::Release);
-        Err(StoreError::Corrupt { what: "containment index" })
+        Ok(())
     }
 }
 

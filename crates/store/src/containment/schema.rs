@@ -23,9 +23,11 @@ pub(super) fn file(folder: &Path) -> PathBuf {
 /// Opens the index for writing, deleting what is unusable; says how far it goes.
 pub(super) fn open_or_rebuild(
     path: &Path,
+    database: &str,
     shape: ContainmentShape,
 ) -> Result<(Connection, IndexProgress)> {
-    view_file::open_or_rebuild(path, "the containment index", |path| open_writer(path, shape))
+    let named = ("the containment index", database);
+    view_file::open_or_rebuild(path, named, |path| open_writer(path, shape))
 }
 
 /// Opens a connection that can only read.

@@ -48,6 +48,8 @@ struct Queues {
 /// What the threads tell each other.
 struct Shared {
     path: PathBuf,
+    /// Which database it is a view of.
+    database: String,
     upto: AtomicI64,
     progress: watch::Sender<i64>,
     /// Grows when the file is replaced, so that readers open the new one.
@@ -73,15 +75,16 @@ struct Reader {
 }
 
 impl MemoryIndex {
-    /// Opens the view of a folder. Blocks.
+    /// Opens the view of a database, in a folder. Blocks.
     ///
-    /// A file that is damaged or of another format is deleted; then [`Self::indexed_upto`] is 0 and
+    /// A file that is damaged, of another format or of another database is deleted; then [`Self::indexed_upto`] is 0 and
     /// the trail of changes has to be fed again.
-    pub fn open(folder: &Path) -> Result<Self> {
+    pub fn open(folder: &Path, database: &str) -> Result<Self> {
         let path = schema::file(folder);
-        let (connection, upto) = schema::open_or_rebuild(&path)?;
+        let (connection, upto) = schema::open_or_rebuild(&path, database)?;
         let shared = Arc::new(Shared {
             path,
+            database: database.to_owned(),
             upto: AtomicI64::new(upto),
             progress: watch::channel(upto).0,
             generation: AtomicU64::new(0),
@@ -133,6 +136,12 @@ impl MemoryIndex {
     pub async fn recall(&self, query: RecallQuery) -> Result<Vec<Candidate>> {
         let recall = move |reader: &mut Reader| reader.recall(&query);
         self.with_queues(|queues| queues.read.submit(recall))?.wait().await
+    }
+
+    /// Begins with an empty file: the trail that was taken in is not that of today, which has to be fed
+    /// from its beginning.
+    pub async fn begin_anew(&self) -> Result<()> {
+        self.with_queues(|queues| queues.write.submit(Writer::begin_anew))?.wait().await
     }
 
     /// Stops taking work, finishes what was taken, and closes the file. Blocks.
@@ -192,17 +201,22 @@ impl Writer {
     /// Begins with an empty file, and tells the caller to feed the trail again.
     fn replace(&mut self) -> Result<()> {
         tracing::warn!("the view of memories is damaged and will be built again");
+        self.begin_anew()?;
+        Err(StoreError::Corrupt { what: "view of memories" })
+    }
+
+    fn begin_anew(&mut self) -> Result<()> {
         let shared = Arc::clone(&self.shared);
         let _turn = shared.turn.lock();
         view_file::remove(&self.shared.path)?;
-        let (connection, upto) = schema::open_or_rebuild(&self.shared.path)?;
+        let (connection, upto) = schema::open_or_rebuild(&self.shared.path, &self.shared.database)?;
         self.connection = connection;
         self.shared.vectors.write().clear();
         self.shared.upto.store(upto, Ordering::Release);
         self.shared.progress.send_replace(upto);
         self.shared.generation.fetch_add(1, Ordering::AcqRel);
         self.shared.is_damaged.store(false, Ordering::Release);
-        Err(StoreError::Corrupt { what: "view of memories" })
+        Ok(())
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) fn file(folder: &Path) -> PathBuf {
 }
 
 /// Opens the view for writing, deleting what is unusable; says how far it goes.
-pub(super) fn open_or_rebuild(path: &Path) -> Result<(Connection, i64)> {
-    view_file::open_or_rebuild(path, "the view of memories", open_writer)
+pub(super) fn open_or_rebuild(path: &Path, database: &str) -> Result<(Connection, i64)> {
+    view_file::open_or_rebuild(path, ("the view of memories", database), open_writer)
 }
 
 /// Opens a connection that can only read.

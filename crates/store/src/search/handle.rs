@@ -46,6 +46,8 @@ struct Queues {
 /// What the threads tell each other.
 struct Shared {
     path: PathBuf,
+    /// Which database it is a view of.
+    database: String,
     upto: AtomicI64,
     /// Grows when the file is replaced, so that readers open the new one.
     generation: AtomicU64,
@@ -66,15 +68,16 @@ struct Reader {
 }
 
 impl SearchIndex {
-    /// Opens the index of a folder. Blocks.
+    /// Opens the index of a database, in a folder. Blocks.
     ///
-    /// A file that is damaged or of another format is deleted; then [`Self::indexed_upto`] is 0 and
+    /// A file that is damaged, of another format or of another database is deleted; then [`Self::indexed_upto`] is 0 and
     /// the log has to be fed again.
-    pub fn open(folder: &Path) -> Result<Self> {
+    pub fn open(folder: &Path, database: &str) -> Result<Self> {
         let path = schema::file(folder);
-        let (connection, upto) = schema::open_or_rebuild(&path)?;
+        let (connection, upto) = schema::open_or_rebuild(&path, database)?;
         let shared = Arc::new(Shared {
             path,
+            database: database.to_owned(),
             upto: AtomicI64::new(upto),
             generation: AtomicU64::new(0),
             is_damaged: AtomicBool::new(false),
@@ -123,6 +126,12 @@ impl SearchIndex {
         self.with_queues(|queues| queues.read.submit(search))?.wait().await
     }
 
+    /// Begins with an empty file: the log that was taken in is not that of today, which has to be fed
+    /// from its beginning.
+    pub async fn begin_anew(&self) -> Result<()> {
+        self.with_queues(|queues| queues.write.submit(Writer::begin_anew))?.wait().await
+    }
+
     /// Stops taking work, finishes what was taken, and closes the file. Blocks.
     pub fn close(&self) {
         let Some(Queues { write, read }) = self.inner.queues.lock().take() else { return };
@@ -164,14 +173,19 @@ impl Writer {
     /// Begins with an empty file, and tells the caller to feed the log again.
     fn replace(&mut self) -> Result<()> {
         tracing::warn!("the search index is damaged and will be built again");
+        self.begin_anew()?;
+        Err(StoreError::Corrupt { what: "search index" })
+    }
+
+    fn begin_anew(&mut self) -> Result<()> {
         view_file::remove(&self.shared.path)?;
-        let (connection, upto) = schema::open_or_rebuild(&self.shared.path)?;
+        let (connection, upto) = schema::open_or_rebuild(&self.shared.path, &self.shared.database)?;
         self.connection = connection;
         self.indexer = Indexer::default();
         self.shared.upto.store(upto, Ordering::Release);
         self.shared.generation.fetch_add(1, Ordering::AcqRel);
         self.shared.is_damaged.store(false, Ordering::Release);
-        Err(StoreError::Corrupt { what: "search index" })
+        Ok(())
     }
 }
 

@@ -33,8 +33,8 @@ pub(super) fn first_row(volume: i64) -> i64 {
 }
 
 /// Opens the index for writing, deleting what is unusable; says how far it goes.
-pub(super) fn open_or_rebuild(path: &Path) -> Result<(Connection, i64)> {
-    view_file::open_or_rebuild(path, "the search index", open_writer)
+pub(super) fn open_or_rebuild(path: &Path, database: &str) -> Result<(Connection, i64)> {
+    view_file::open_or_rebuild(path, ("the search index", database), open_writer)
 }
 
 /// Opens a connection that can only read.

@@ -27,6 +27,37 @@ fn a_database_that_is_restarted_at_once_is_an_outage_and_nothing_more() {
     survives(Stop::Immediate);
 }
 
+/// What a search finds, once the index of messages is up to date.
+fn found(home: &Home, word: &str) -> usize {
+    let query = json!({ "query": word }).to_string();
+    loop {
+        let answer = home.run(&["call", "search_messages", &query]).json();
+        if answer["index_behind"] == false {
+            return answer["hits"].as_array().unwrap().len();
+        }
+    }
+}
+
+fn thread_with(home: &Home, bodies: &[&str]) {
+    let thread = home.run(&["thread", "new", "x", "--json"]).json();
+    for body in bodies {
+        home.ok(&["post", thread["thread_id"].as_str().unwrap(), body]);
+    }
+}
+
+#[test]
+fn a_hub_that_moves_to_another_database_finds_what_that_holds_and_nothing_else() {
+    let server = ThrowawayPostgres::start();
+    let home = Home::generous();
+    thread_with(&home, &["a griffin", "a second griffin", "a third griffin"]);
+    assert_eq!(found(&home, "griffin"), 3);
+    home.ok(&["down"]);
+    let home = home.with("STORE__POSTGRES_URL", &server.fresh_database());
+    thread_with(&home, &["a unicorn"]);
+    assert_eq!([found(&home, "unicorn"), found(&home, "griffin")], [1, 0]);
+    home.ok(&["down"]);
+}
+
 fn survives(how: Stop) {
     let mut server = ThrowawayPostgres::start();
     let home = Home::generous().with("STORE__POSTGRES_URL", &server.fresh_database());

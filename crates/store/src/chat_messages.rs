@@ -426,12 +426,12 @@ impl Tx<'_> {
         )
     }
 
-    /// Chats in which something changed after a row, each once.
-    pub fn threads_with_changes_after(&mut self, after_row: i64, limit: usize) -> Result<Vec<i64>> {
+    /// The changes after one, in order, each with its chat.
+    pub fn change_rows_after(&mut self, after_row: i64, limit: usize) -> Result<Vec<(i64, i64)>> {
         self.query(
-            "SELECT DISTINCT thread FROM message_change WHERE id > ?1 LIMIT ?2",
+            "SELECT id, thread FROM message_change WHERE id > ?1 ORDER BY id LIMIT ?2",
             &[after_row.into(), limit_param(limit)],
-            |row| row.int(0),
+            |row| Ok((row.int(0)?, row.int(1)?)),
         )
     }
 

@@ -290,12 +290,12 @@ impl Tx<'_> {
         )
     }
 
-    /// The threads that have messages after a row.
-    pub fn threads_with_rows_after(&mut self, after_row: i64, limit: usize) -> Result<Vec<i64>> {
+    /// The rows after one, in order, each with its thread.
+    pub fn rows_after(&mut self, after_row: i64, limit: usize) -> Result<Vec<(i64, i64)>> {
         self.query(
-            "SELECT DISTINCT thread FROM message WHERE id > ?1 LIMIT ?2",
+            "SELECT id, thread FROM message WHERE id > ?1 ORDER BY id LIMIT ?2",
             &[after_row.into(), limit_param(limit)],
-            |row| row.int(0),
+            |row| Ok((row.int(0)?, row.int(1)?)),
         )
     }
 

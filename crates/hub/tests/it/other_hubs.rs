@@ -1,10 +1,12 @@
 //! Two hubs on one PostgreSQL.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use protocol::{Caller, Role};
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::{On, TestHub, caller, generous};
+use tokio::sync::oneshot;
 
 #[tokio::test]
 async fn a_reader_of_one_hub_is_told_what_another_one_took() {
@@ -29,6 +31,64 @@ async fn a_reader_of_one_hub_is_told_what_another_one_took() {
         there.ok(&alice, "create_thread", opening),
     );
     assert_eq!(one, other);
+    there.stop().await;
+    here.stop().await;
+}
+
+/// Writes one more message into a thread, and commits it when it is told to.
+fn write_late(url: &str, title: &str, written: oneshot::Sender<()>, commit: &mpsc::Receiver<()>) {
+    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
+    let mut late = client.transaction().unwrap();
+    let again = "INSERT INTO message (thread, seq, created_ms, kind, trust, sender, session, body,
+             status_after)
+         SELECT thread, seq + 1, m.created_ms, kind, trust, sender, session, 'late', status_after
+         FROM message m JOIN thread t ON t.id = m.thread WHERE t.title = $1";
+    assert_eq!(late.execute(again, &[&title]).unwrap(), 1);
+    let head = "UPDATE thread SET head_seq = head_seq + 1 WHERE title = $1";
+    assert_eq!(late.execute(head, &[&title]).unwrap(), 1);
+    written.send(()).unwrap();
+    commit.recv().unwrap();
+    late.commit().unwrap();
+}
+
+#[tokio::test]
+async fn a_message_that_commits_after_a_later_one_is_told_too() {
+    let here = TestHub::with(On::Postgres, generous());
+    let there = here.beside();
+    let (alice, bob) = (caller("alice", Role::Worker), caller("bob", Role::Worker));
+    let mut threads = Vec::new();
+    for title in ["slow", "fast"] {
+        let thread = json!({ "title": title, "participants": ["bob"] });
+        threads.push(here.ok(&alice, "create_thread", thread).await["thread_id"].clone());
+    }
+    let post = |thread: &Value| {
+        let post = json!({ "thread_id": thread, "body": "hello" });
+        there.ok(&alice, "post_message", post)
+    };
+    let wait = |thread: &Value, since: i64| {
+        let wait = json!({ "thread_id": thread, "since_seq": since, "timeout_ms": 50_000 });
+        here.ok(&bob, "wait_for_messages", wait)
+    };
+    post(&threads[0]).await;
+    wait(&threads[0], 0).await;
+    let (written, is_written) = oneshot::channel();
+    let (commit, may_commit) = mpsc::channel();
+    let url = here.postgres_url().to_owned();
+    let writing = tokio::task::spawn_blocking(move || {
+        write_late(&url, "slow", written, &may_commit);
+    });
+    is_written.await.unwrap();
+    let told = async {
+        let overtaken = async {
+            tokio::join!(wait(&threads[1], 0), post(&threads[1]));
+            // The other hub has looked, and knows of the later one.
+            commit.send(()).unwrap();
+        };
+        tokio::join!(wait(&threads[0], 1), overtaken).0
+    };
+    let told = tokio::time::timeout(Duration::from_secs(20), told).await;
+    assert_eq!(told.expect("it is told")["messages"][0]["body"], "late");
+    writing.await.unwrap();
     there.stop().await;
     here.stop().await;
 }
@@ -78,7 +138,7 @@ async fn what_one_hub_revokes_is_refused_by_another() {
         let wait = json!({ "thread_id": thread["thread_id"], "timeout_ms": 50_000 });
         let revoke = there.ok(&owner, "revoke_token", json!({ "jti": jti }));
         let refused = async { tokio::join!(here.code(&alice, "wait_for_messages", wait), revoke) };
-        let soon = tokio::time::timeout(std::time::Duration::from_secs(20), refused).await;
+        let soon = tokio::time::timeout(Duration::from_secs(20), refused).await;
         assert_eq!(soon.expect("the wait ends").0, "UNAUTHORIZED", "{jti}");
         assert_eq!(here.code(&alice, "list_threads", json!({})).await, "UNAUTHORIZED", "{jti}");
     }

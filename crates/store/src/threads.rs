@@ -148,7 +148,7 @@ impl Tx<'_> {
         if let Some(access) = self.known_threads().and_then(|known| known.enter(id, agent)) {
             return Ok(Some(access));
         }
-        let access = self.query_one(
+        let mut access = self.query_one(
             "SELECT t.id, t.uid, t.workspace, t.title, t.type, t.status, t.created_by, t.created_ms,
                     t.updated_ms, t.head_seq, t.agent_turns, t.last_speaker, t.paused_ms,
                     t.blocked_by, EXISTS (SELECT 1 FROM participant p WHERE p.thread = t.id AND p.agent = ?2)
@@ -156,6 +156,10 @@ impl Tx<'_> {
             &[id.as_bytes().into(), agent.into()],
             thread_access,
         )?;
+        // PostgreSQL answers who may enter as it was before the lock was waited for.
+        if let Some(access) = access.as_mut().filter(|_| !self.writes_alone()) {
+            access.is_member = self.is_member(access.thread.row, agent)?;
+        }
         if let (Some(access), Some(mut known)) = (&access, self.known_threads()) {
             known.learn(access, agent);
         }
@@ -212,6 +216,16 @@ impl Tx<'_> {
             &[thread_row.into()],
             |row| row.text(0),
         )
+    }
+
+    /// Whether an agent may enter by itself.
+    fn is_member(&mut self, thread_row: i64, agent: &str) -> Result<bool> {
+        let found = self.query_one(
+            "SELECT 1 FROM participant WHERE thread = ?1 AND agent = ?2",
+            &[thread_row.into(), agent.into()],
+            |_| Ok(()),
+        )?;
+        Ok(found.is_some())
     }
 
     /// Everyone who may enter by themselves: those who take part, and who opened it.

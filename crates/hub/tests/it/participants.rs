@@ -1,5 +1,6 @@
 //! Who takes part: inviting, leaving, removing.
 
+use ::postgres::{Client, NoTls};
 use serde_json::{Value, json};
 use testkit::{On, TestHub, generous};
 
@@ -97,6 +98,52 @@ async fn the_creator_may_come_back(on: On) {
     assert_eq!(left["participants"], json!(["guest"]));
     let back = hub.ok(&worker("host"), "add_participants", names(&thread, &["host"])).await;
     assert_eq!(back["participants"], json!(["guest", "host"]));
+    hub.stop().await;
+}
+
+/// Runs what blocks.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    tokio::task::spawn_blocking(work).await.unwrap()
+}
+
+/// Waits until so many transactions wait for others.
+fn until_waiting(client: &mut Client, count: i64) {
+    let waiting = "SELECT count(*) FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while client.query_one(waiting, &[]).unwrap().get::<_, i64>(0) < count {
+        // Within a transaction this would stay as it was first seen.
+        client.batch_execute("SELECT pg_stat_clear_snapshot()").unwrap();
+    }
+}
+
+#[tokio::test]
+async fn whoever_is_removed_while_their_post_waits_posts_no_more() {
+    let hub = TestHub::with(On::Postgres, generous());
+    let thread = open(&hub).await;
+    let url = hub.postgres_url().to_owned();
+    let mut holder = blocking(move || {
+        let mut client = Client::connect(&url, NoTls).unwrap();
+        client.batch_execute("BEGIN; SELECT id FROM thread FOR UPDATE").unwrap();
+        client
+    })
+    .await;
+    let (coordinator, reviewer) = (coordinator(), worker("reviewer"));
+    let post = json!({ "thread_id": thread, "body": "still here" });
+    let remove = hub.ok(&coordinator, "remove_participants", names(&thread, &["reviewer"]));
+    let (_, refused) = tokio::join!(remove, async {
+        holder = blocking(move || {
+            until_waiting(&mut holder, 1);
+            holder
+        })
+        .await;
+        let release = blocking(move || {
+            until_waiting(&mut holder, 2);
+            holder.batch_execute("COMMIT").unwrap();
+            drop(holder);
+        });
+        tokio::join!(hub.code(&reviewer, "post_message", post), release).0
+    });
+    assert_eq!(refused, "FORBIDDEN");
     hub.stop().await;
 }
 

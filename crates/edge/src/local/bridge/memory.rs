@@ -60,8 +60,10 @@ impl Memory {
             return to_owner.extend_from_slice(&line);
         };
         if is_answer(&message) {
-            if let Some(id) = self.questions.answer(&message["id"]) {
-                message["id"] = id;
+            if let Some(id) = message.get_mut("id")
+                && let Some(asked) = self.questions.answer(id)
+            {
+                *id = asked;
                 to_owner.extend_from_slice(&mcp::framed(&message));
             }
             return;
@@ -110,11 +112,11 @@ impl Memory {
         let Ok(mut message) = serde_json::from_slice::<Value>(line) else {
             return to_client.extend_from_slice(line);
         };
-        let method = message.get("method").and_then(Value::as_str);
-        if method.is_some() && message.get("id").is_some() {
-            message["id"] = self.questions.ask(message["id"].take());
+        let method = message.get("method").cloned();
+        if let Some(id) = message.get_mut("id").filter(|_| method.is_some()) {
+            *id = self.questions.ask(id.take());
             to_client.extend_from_slice(&mcp::framed(&message));
-        } else if method == Some("notifications/cancelled") {
+        } else if method.is_some_and(|method| method == "notifications/cancelled") {
             self.pass_withdrawal(message, to_client);
         } else if self.note(&message, to_client) {
             to_client.extend_from_slice(line);

@@ -2,6 +2,7 @@
 
 use hub::{Entry, Error, Input, Method};
 use memchr::memmem;
+use protocol::unique_json::UniqueValue;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -105,6 +106,8 @@ fn read_query(entry: &Entry, query: &str, fields: &mut Map<String, Value>) -> Re
         let has = |kind: &str| kinds.iter().any(|known| known == kind);
         let value = match text.as_str() {
             "true" | "false" if has("boolean") => Value::Bool(text == "true"),
+            _ if has("object") => serde_json::from_str::<UniqueValue>(&text)
+                .map_or(Value::String(text), |UniqueValue(object)| object),
             _ if has("integer") => text.parse::<i64>().map_or(Value::String(text), Value::from),
             _ => Value::String(text),
         };
@@ -120,7 +123,8 @@ fn read_query(entry: &Entry, query: &str, fields: &mut Map<String, Value>) -> Re
     Ok(())
 }
 
-fn kinds(property: &Value) -> Vec<String> {
+/// The types that a schema names.
+pub(super) fn kinds(property: &Value) -> Vec<String> {
     match property.get("type") {
         Some(Value::String(kind)) => vec![kind.clone()],
         Some(Value::Array(kinds)) => {
@@ -189,6 +193,21 @@ mod tests {
         }
         let error = spliced(r#"{"id":"c"}"#).unwrap_err();
         assert_eq!(error.to_string(), "id differs from the one that the URL names");
+    }
+
+    #[test]
+    fn an_object_in_a_query_is_json() {
+        let catalogue = hub::catalogue();
+        let entry = catalogue.get("list_chats").unwrap();
+        let read = |query: &str| assemble(entry, Vec::new(), query, Vec::new()).map(text).unwrap();
+        assert_eq!(
+            read("filter=%7B%22chat_type%22%3A%22group%22%7D&limit=7"),
+            r#"{"filter":{"chat_type":"group"},"limit":7}"#
+        );
+        // What is none stays as it is, for the door to say so.
+        for odd in ["group", "%7B", "%7B%22a%22:1,%22a%22:1%7D"] {
+            assert!(read(&format!("filter={odd}")).starts_with(r#"{"filter":""#), "{odd}");
+        }
     }
 
     #[test]

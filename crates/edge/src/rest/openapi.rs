@@ -1,5 +1,7 @@
 //! OpenAPI 3.1, written by the catalogue.
 
+use std::collections::BTreeMap;
+
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header;
@@ -8,6 +10,7 @@ use hub::{Catalogue, Description, Entry, Method};
 use protocol::{ErrorCode, ErrorEnvelope};
 use serde_json::{Map, Value, json};
 
+use super::input::kinds;
 use crate::app::App;
 
 /// The document of the running hub.
@@ -41,6 +44,7 @@ pub fn openapi(catalogue: &Catalogue, server_url: &str) -> Value {
         "components": {
             "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" } },
             "schemas": { "Error": error_schema() },
+            "responses": refusals(),
         },
     })
 }
@@ -70,9 +74,7 @@ fn operation(entry: &Entry) -> Value {
         if takes_query {
             for (name, schema) in std::mem::take(properties) {
                 let needed = required.iter().any(|known| *known == name);
-                parameters.push(
-                    json!({ "name": name, "in": "query", "required": needed, "schema": schema }),
-                );
+                parameters.push(query_parameter(&name, needed, schema));
             }
         }
     }
@@ -96,6 +98,18 @@ fn operation(entry: &Entry) -> Value {
     document
 }
 
+/// A field of the query. An object stands there as JSON: by itself OpenAPI would have each of its fields
+/// be a parameter of its own.
+fn query_parameter(name: &str, required: bool, schema: Value) -> Value {
+    let is_object = kinds(&schema).iter().any(|kind| kind == "object");
+    let (holder, held) = if is_object {
+        ("content", json!({ "application/json": { "schema": schema } }))
+    } else {
+        ("schema", schema)
+    };
+    json!({ "name": name, "in": "query", "required": required, holder: held })
+}
+
 fn responses(output: &Map<String, Value>) -> Value {
     let mut responses = Map::new();
     responses.insert(
@@ -105,21 +119,38 @@ fn responses(output: &Map<String, Value>) -> Value {
             "content": { "application/json": { "schema": output } },
         }),
     );
-    for status in [400, 401, 403, 404, 409, 413, 429, 503, 504, 507] {
-        let codes: Vec<&str> = ErrorCode::ALL
-            .iter()
-            .filter(|code| code.http_status() == status)
-            .map(|code| code.name())
-            .collect();
-        responses.insert(
-            status.to_string(),
-            json!({
-                "description": codes.join(", "),
-                "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
-            }),
-        );
+    for name in refusals().keys() {
+        let refusal = json!({ "$ref": format!("#/components/responses/{name}") });
+        responses.insert(name.clone(), refusal);
     }
     Value::Object(responses)
+}
+
+/// What every operation may be refused with, by status.
+fn refusals() -> Map<String, Value> {
+    let mut codes: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
+    for (status, code) in of_operations().chain(OF_THE_EDGE) {
+        codes.entry(status).or_default().push(code.name());
+    }
+    let refusals = codes.iter().map(|(status, codes)| (status.to_string(), codes.join(", ")));
+    let other = [("default".to_owned(), "Any other refusal.".to_owned())];
+    refusals.chain(other).map(|(name, description)| (name, refusal(&description))).collect()
+}
+
+/// How operations are refused.
+fn of_operations() -> impl Iterator<Item = (u16, ErrorCode)> {
+    ErrorCode::ALL.iter().map(|code| (code.http_status(), *code))
+}
+
+/// How requests are refused before any operation, where the status is not the code's own.
+const OF_THE_EDGE: [(u16, ErrorCode); 2] =
+    [(408, ErrorCode::Timeout), (431, ErrorCode::PayloadTooLarge)];
+
+fn refusal(description: &str) -> Value {
+    json!({
+        "description": description,
+        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Error" } } },
+    })
 }
 
 fn error_schema() -> Value {
@@ -129,4 +160,41 @@ fn error_schema() -> Value {
             settings.meta_schema = None;
         });
     settings.into_generator().into_root_schema_for::<ErrorEnvelope>().to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every operation of the document.
+    fn operations(document: &Value) -> impl Iterator<Item = &Value> {
+        let paths = document["paths"].as_object().unwrap().values();
+        paths.flat_map(|methods| methods.as_object().unwrap().values())
+    }
+
+    #[test]
+    fn an_object_in_a_query_is_said_to_be_json() {
+        let document = openapi(&hub::catalogue(), "http://127.0.0.1:7788");
+        let mut objects = 0;
+        for operation in operations(&document) {
+            for parameter in operation["parameters"].as_array().unwrap() {
+                let plain = kinds(&parameter["schema"]);
+                assert!(!plain.iter().any(|kind| kind == "object"), "{parameter}");
+                objects += usize::from(parameter.get("content").is_some());
+            }
+        }
+        assert!(objects > 0, "list_chats takes a filter");
+    }
+
+    #[test]
+    fn every_status_of_a_refusal_is_in_the_document() {
+        let document = openapi(&hub::catalogue(), "http://127.0.0.1:7788");
+        let edge = ["408", "431", "default"].map(str::to_owned);
+        let own = ErrorCode::ALL.iter().map(|code| code.http_status().to_string());
+        let all: Vec<String> = own.chain(edge).collect();
+        for operation in operations(&document) {
+            let missing = all.iter().find(|status| operation["responses"].get(status).is_none());
+            assert_eq!(missing, None, "{}", operation["operationId"]);
+        }
+    }
 }

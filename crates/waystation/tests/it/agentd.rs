@@ -123,7 +123,7 @@ fn a_script_is_told_what_agentd_serves_in_json() {
     let mut child = machines.there.command(&words).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let said: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+    let said: Value = serde_json::from_str(&line).unwrap_or_default();
     assert_eq!((&said["hub"], &said["pid"]), (&json!(up.url), &json!(child.id())), "{line}");
     assert_eq!(said["data"], json!(machines.there.data()));
     assert_eq!(Agentd { child }.stop(), 0);
@@ -323,7 +323,7 @@ fn a_token_file_from_the_environment_is_found_by_the_next_agentd_too() {
     let agentd = Agentd::start(&there, &["--hub", &up.url]);
     assert_eq!(agentd.stop(), 0);
     let saved = std::fs::read_to_string(there.data().join("agentd.json")).unwrap();
-    let saved: serde_json::Value = serde_json::from_str(&saved).unwrap();
+    let saved: Value = serde_json::from_str(&saved).unwrap();
     assert_eq!(saved["token_file"], token.to_str().unwrap());
 }
 

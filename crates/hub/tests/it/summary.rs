@@ -20,7 +20,6 @@ crate::on_both! {
     a_finding_is_late_while_the_thread_is_resolved_by_whatever_means
     findings_are_known_by_the_numbers_that_their_reporter_gives_them
     a_rejected_fix_of_a_finding_that_is_a_mere_count_keeps_the_thread_from_ending
-    a_reporter_withdraws_a_finding_by_rejecting_it
     a_commit_named_short_and_whole_is_one
 }
 
@@ -325,17 +324,6 @@ async fn a_rejected_fix_of_a_finding_that_is_a_mere_count_keeps_the_thread_from_
     let resolve = event_input(&thread, "thread_resolved");
     let code = hub.code(&worker("author"), "post_message", resolve).await;
     assert_eq!(code, "INSUFFICIENT_AUTHORITY");
-    hub.stop().await;
-}
-
-async fn a_reporter_withdraws_a_finding_by_rejecting_it(on: On) {
-    let hub = TestHub::with(on, generous());
-    let thread = open(&hub).await;
-    let found = tell(&hub, "reviewer", &thread, "finding_reported", json!({})).await;
-    tell(&hub, "reviewer", &thread, "finding_rejected", json!({ "finding_id": found })).await;
-    let told = "1 minor finding reported; resolved without a commit.";
-    assert_eq!(sentence(&hub, &thread).await, told);
-    event(&hub, &worker("author"), &thread, "thread_resolved").await;
     hub.stop().await;
 }
 

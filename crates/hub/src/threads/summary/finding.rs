@@ -4,8 +4,7 @@
 //! rejection of the finding to rejected. Who may verify depends on whether a fix stands:
 //! - with a fix: anybody who never pushed a fix for this finding;
 //! - without one: only its reporter, who thereby withdraws it or accepts its rejection, whether or
-//!   not one of the fixes that were turned down was the reporter's own. A reporter who rejects the
-//!   finding withdraws it too.
+//!   not one of the fixes that were turned down was the reporter's own.
 //!
 //! A verification that does not count moves nothing and leaves a [`Remark`].
 
@@ -138,8 +137,7 @@ impl Finding {
     /// 3. the fix if one stands, else the finding.
     ///
     /// A rejected fix opens the finding again, even a resolved one, unless it is a fix that had
-    /// been turned down before. A rejected finding is `rejected`, unless it is resolved already or
-    /// its reporter withdraws it so.
+    /// been turned down before. A rejected finding is `rejected`, unless it is resolved already.
     /// A rejected rejection of the finding, by another than who rejected, opens it again.
     pub(super) fn reject(
         &mut self,
@@ -158,7 +156,6 @@ impl Finding {
             Answers::Fix if self.fixed.is_some() && !self.is_stale(answered) => {
                 self.open_again(seq, State::Open, Remark::FixRejected(seq));
             }
-            Answers::Finding if self.is_withdrawn_by(by, scope) => self.state = State::Resolved,
             Answers::Finding if matches!(self.state, State::Open | State::Fixed) => {
                 self.open_again(seq, State::Rejected, Remark::Rejected(seq));
                 self.rejecter = Some(by);
@@ -168,13 +165,6 @@ impl Finding {
             }
             Answers::Fix | Answers::Finding | Answers::Rejection => {}
         }
-    }
-
-    /// Whether this rejection is the reporter's own word that there is nothing to mend. After a fix that
-    /// was turned down it has to say so: it may be that fix which is turned down once more.
-    fn is_withdrawn_by(&self, by: Voice, scope: Option<Scope>) -> bool {
-        let means_the_finding = scope == Some(Scope::Finding) || self.fixers.is_empty();
-        self.state == State::Open && self.reporter.is_surely(by) && means_the_finding
     }
 
     /// No fix stands any more, so no commit is credited either.

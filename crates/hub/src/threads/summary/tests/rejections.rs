@@ -111,39 +111,6 @@ fn a_rejection_turned_down_by_another_opens_the_finding_again() {
 }
 
 #[test]
-fn a_reporter_who_rejects_the_finding_withdraws_it() {
-    for (before, facts) in [
-        (vec![], json!({})),
-        (vec![], json!({ "scope": "finding" })),
-        (vec!["fix_pushed", "finding_rejected"], json!({ "scope": "finding" })),
-    ] {
-        let mut story = Story::default();
-        story.report_high();
-        for name in before {
-            story.event(AUTHOR, name, json!({}));
-        }
-        story.event(REVIEWER, "finding_rejected", facts.clone());
-        assert!(!story.is_disputed(), "{facts}");
-        assert_eq!(story.sentence(), "1 blocking finding reported; resolved without a commit.");
-    }
-}
-
-#[test]
-fn a_reporter_who_rejects_a_fix_twice_withdraws_nothing() {
-    let mut story = Story::default();
-    let finding = story.report_high();
-    story.fix(json!({ "finding_id": finding }));
-    for _ in 0..2 {
-        story.event(REVIEWER, "finding_rejected", json!({ "finding_id": finding }));
-        assert!(story.is_disputed());
-    }
-    story.fix(json!({ "finding_id": finding }));
-    let both = json!({ "finding_id": finding, "scope": "finding" });
-    story.event(REVIEWER, "finding_rejected", both);
-    assert!(story.is_disputed(), "a fix stands");
-}
-
-#[test]
 fn a_verified_fix_may_still_be_rejected() {
     let mut story = Story::default();
     let finding = story.report_high();

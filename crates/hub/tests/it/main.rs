@@ -27,6 +27,7 @@ mod search;
 mod sessions;
 mod status;
 mod summary;
+mod tamper;
 mod threads_spec;
 mod tokens;
 mod waiting;

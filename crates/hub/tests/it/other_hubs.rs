@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use testkit::{On, TestHub, caller, generous};
 use tokio::sync::oneshot;
 
+use crate::tamper::write_late;
+
 #[tokio::test]
 async fn a_reader_of_one_hub_is_told_what_another_one_took() {
     let here = TestHub::with(On::Postgres, generous());
@@ -35,22 +37,6 @@ async fn a_reader_of_one_hub_is_told_what_another_one_took() {
     here.stop().await;
 }
 
-/// Writes one more message into a thread, and commits it when it is told to.
-fn write_late(url: &str, title: &str, written: oneshot::Sender<()>, commit: &mpsc::Receiver<()>) {
-    let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
-    let mut late = client.transaction().unwrap();
-    let again = "INSERT INTO message (thread, seq, created_ms, kind, trust, sender, session, body,
-             status_after)
-         SELECT thread, seq + 1, m.created_ms, kind, trust, sender, session, 'late', status_after
-         FROM message m JOIN thread t ON t.id = m.thread WHERE t.title = $1";
-    assert_eq!(late.execute(again, &[&title]).unwrap(), 1);
-    let head = "UPDATE thread SET head_seq = head_seq + 1 WHERE title = $1";
-    assert_eq!(late.execute(head, &[&title]).unwrap(), 1);
-    written.send(()).unwrap();
-    commit.recv().unwrap();
-    late.commit().unwrap();
-}
-
 #[tokio::test]
 async fn a_message_that_commits_after_a_later_one_is_told_too() {
     let here = TestHub::with(On::Postgres, generous());
@@ -73,7 +59,7 @@ async fn a_message_that_commits_after_a_later_one_is_told_too() {
     wait(&threads[0], 0).await;
     let (written, is_written) = oneshot::channel();
     let (commit, may_commit) = mpsc::channel();
-    let url = here.postgres_url().to_owned();
+    let url = here.postgres_url().unwrap().to_owned();
     let writing = tokio::task::spawn_blocking(move || {
         write_late(&url, "slow", written, &may_commit);
     });

@@ -1,9 +1,9 @@
 //! Who takes part: inviting, leaving, removing.
 
-use ::postgres::{Client, NoTls};
 use serde_json::{Value, json};
 use testkit::{On, TestHub, generous};
 
+use crate::tamper::{hold_threads, until_waiting};
 use crate::world::{assert_invalid, coordinator, messages, open, operator, post, worker};
 
 crate::on_both! {
@@ -106,38 +106,24 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 
-/// Waits until so many transactions wait for others.
-fn until_waiting(client: &mut Client, count: i64) {
-    let waiting = "SELECT count(*) FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while client.query_one(waiting, &[]).unwrap().get::<_, i64>(0) < count {
-        // Within a transaction this would stay as it was first seen.
-        client.batch_execute("SELECT pg_stat_clear_snapshot()").unwrap();
-    }
-}
-
 #[tokio::test]
 async fn whoever_is_removed_while_their_post_waits_posts_no_more() {
     let hub = TestHub::with(On::Postgres, generous());
     let thread = open(&hub).await;
-    let url = hub.postgres_url().to_owned();
-    let mut holder = blocking(move || {
-        let mut client = Client::connect(&url, NoTls).unwrap();
-        client.batch_execute("BEGIN; SELECT id FROM thread FOR UPDATE").unwrap();
-        client
-    })
-    .await;
+    let url = hub.postgres_url().unwrap().to_owned();
+    let mut holder = blocking(move || hold_threads(&url)).await;
     let (coordinator, reviewer) = (coordinator(), worker("reviewer"));
     let post = json!({ "thread_id": thread, "body": "still here" });
     let remove = hub.ok(&coordinator, "remove_participants", names(&thread, &["reviewer"]));
     let (_, refused) = tokio::join!(remove, async {
         holder = blocking(move || {
-            until_waiting(&mut holder, 1);
+            until_waiting(&mut holder, "FOR UPDATE", 1);
             holder
         })
         .await;
         let release = blocking(move || {
-            until_waiting(&mut holder, 2);
+            // The post may still wait to begin, behind whoever waits for all writers to end.
+            until_waiting(&mut holder, "FOR UPDATE|lock_shared", 2);
             holder.batch_execute("COMMIT").unwrap();
             drop(holder);
         });

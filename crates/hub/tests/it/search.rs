@@ -8,6 +8,7 @@ use store::{SearchDoc, StoreError};
 use testkit::{On, TestHub, caller, caller_in, generous};
 
 use crate::summary::grow;
+use crate::tamper::put_older_log_back;
 use crate::waiting::open_many;
 use crate::world::{open, post, worker};
 
@@ -167,14 +168,8 @@ async fn an_older_log_that_is_put_back_is_read_from_its_beginning() {
         bodies(&hub.ok(&alice, "search_messages", json!({ "query": word })).await)
     };
     assert_eq!(search(&hub, "gull").await.len(), 3);
-    let url = hub.postgres_url().to_owned();
-    let put_back = tokio::task::spawn_blocking(move || {
-        let mut client = ::postgres::Client::connect(&url, ::postgres::NoTls).unwrap();
-        let older = "BEGIN; DELETE FROM message WHERE seq > 1; UPDATE thread SET head_seq = 1;
-             SELECT setval(pg_get_serial_sequence('message', 'id'), max(id)) FROM message; COMMIT";
-        client.batch_execute(older).unwrap();
-    });
-    put_back.await.unwrap();
+    let url = hub.postgres_url().unwrap().to_owned();
+    tokio::task::spawn_blocking(move || put_older_log_back(&url)).await.unwrap();
     let hub = hub.restart().await;
     hub.ok(&alice, "post_message", json!({ "thread_id": thread, "body": "a tern" })).await;
     let read_anew = async { while search(&hub, "tern").await.is_empty() {} };

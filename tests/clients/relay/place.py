@@ -3,6 +3,7 @@ nothing. Nothing of it touches the person's own files, and nothing is left runni
 
 import json
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -47,6 +48,18 @@ def until(what: str, seconds: float, question):
         time.sleep(0.05)
 
 
+def free_port() -> int:
+    """A port that nobody listens on, and that the system gives to nobody by itself until the hub does."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as free:
+            try:
+                free.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
 def post(url: str, body: dict, token: str = ""):
     request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
     if token:
@@ -66,9 +79,7 @@ class Place:
         self.env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": str(self.folder)}
         self.processes: list[subprocess.Popen] = []
         self.hub: subprocess.Popen | None = None
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         services = self.start([programs / "fake-services"])
         self.services = json.loads(services.stdout.readline())

@@ -324,21 +324,33 @@ fn settle(batch: &mut Batch, commit: impl Fn() -> Result<()>) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::Sender;
+
     use super::*;
     use crate::store::{Settings, Store};
 
-    #[tokio::test]
-    async fn a_transaction_that_ended_by_itself_takes_its_whole_batch_along() {
+    fn opened() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings::Sqlite { folder: folder.path().to_owned(), readers: 1 };
         let store = Store::open(&settings).unwrap();
-        // Holds the writer until the others wait, so that they share a batch.
+        (folder, store)
+    }
+
+    /// Holds the writer until the sender is dropped, so that those who wait by then share a batch.
+    fn held(store: &Store) -> (Sender<()>, impl Future<Output = Result<()>>) {
         let (go, gate) = std::sync::mpsc::channel::<()>();
         let gate = std::sync::Mutex::new(gate);
         let first = store.write(move |_| {
             gate.lock().unwrap().recv().ok();
-            Ok::<_, StoreError>(())
+            Ok(())
         });
+        (go, first)
+    }
+
+    #[tokio::test]
+    async fn a_transaction_that_ended_by_itself_takes_its_whole_batch_along() {
+        let (_folder, store) = opened();
+        let (go, first) = held(&store);
         // As SQLite does when a statement that reads meets a failing disk.
         let ended = store.write(|tx| {
             tx.each("ROLLBACK", &[], |_| Ok(true))?;
@@ -358,15 +370,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_disk_that_fills_up_within_a_statement_is_full_for_the_whole_batch() {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = Settings::Sqlite { folder: folder.path().to_owned(), readers: 1 };
-        let store = Store::open(&settings).unwrap();
-        let (go, gate) = std::sync::mpsc::channel::<()>();
-        let gate = std::sync::Mutex::new(gate);
-        let first = store.write(move |_| {
-            gate.lock().unwrap().recv().ok();
-            Ok::<_, StoreError>(())
-        });
+        let (_folder, store) = opened();
+        let (go, first) = held(&store);
         let before = store.write(|tx| tx.set_fact("before", "of the same batch"));
         // The file may not grow any more: SQLite takes that for a full disk.
         let filling = store.write(|tx| {

@@ -45,7 +45,7 @@ impl EventId {
 
     /// The number of the next event of the stream.
     pub(super) fn next(&self) -> usize {
-        self.number + 1
+        self.number.saturating_add(1)
     }
 }
 
